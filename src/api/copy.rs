@@ -1,0 +1,177 @@
+//! Copies between typed memory. What may be in flight when a call returns is memory that the runtime keeps alive;
+//! slices of the program's own are done with by then.
+
+use super::buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
+use super::pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
+use crate::error::{Error, ErrorKind, Result};
+use crate::rt::copy::{CopyKind, Mode, copy};
+use crate::rt::stream::Stream;
+use bytemuck::Pod;
+
+/// What a copy may read while the program goes on: device buffers, pinned buffers, and slices of either.
+pub trait Source<T>: sealed::End {}
+
+/// What a copy may write while the program goes on: device buffers, pinned buffers, and slices of either.
+pub trait Target<T>: sealed::End {}
+
+mod sealed {
+    use crate::rt::stream::Stream;
+
+    /// One end of a copy.
+    pub trait End {
+        /// Its first address.
+        fn start(&self) -> usize;
+        /// Its length in elements.
+        fn elements(&self) -> usize;
+        /// Takes note that the stream's work so far uses it.
+        fn used_by(&self, _stream: &Stream) {}
+    }
+}
+use sealed::End;
+
+impl Stream {
+    /// Copies the program's own memory to `target`, in stream order. `data` may change as soon as this returns.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] when the lengths differ; nothing is copied then.
+    pub fn upload<T: Pod>(&self, data: &[T], target: impl Target<T>) -> Result<()> {
+        same_length(data.len(), target.elements())?;
+        // SAFETY: the slice is valid for the call, and the copy is done with it when it returns.
+        unsafe { self.run_copy::<T>(target.start(), data.as_ptr() as usize, data.len()) }?;
+        target.used_by(self);
+        Ok(())
+    }
+
+    /// Copies `source` to the program's own memory, after all work of the stream so far. Blocks until it is there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] when the lengths differ; what the device reported about earlier work.
+    pub fn download<T: Pod>(&self, source: impl Source<T>, data: &mut [T]) -> Result<()> {
+        same_length(source.elements(), data.len())?;
+        // SAFETY: the slice is valid for the call, which returns when the copy is done.
+        unsafe { self.run_copy::<T>(data.as_mut_ptr() as usize, source.start(), data.len()) }
+    }
+
+    /// Copies between memory of the runtime's, in stream order. Returns before it is done, except between two
+    /// pinned buffers or two devices.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] when the lengths differ; nothing is copied then.
+    pub fn copy<T: Pod>(&self, source: impl Source<T>, target: impl Target<T>) -> Result<()> {
+        same_length(source.elements(), target.elements())?;
+        // SAFETY: both ends are kept alive by the runtime until the copy is done.
+        unsafe { self.run_copy::<T>(target.start(), source.start(), target.elements()) }?;
+        source.used_by(self);
+        target.used_by(self);
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`copy`].
+    unsafe fn run_copy<T>(&self, to: usize, from: usize, elements: usize) -> Result<()> {
+        // SAFETY: the caller's.
+        unsafe { copy(self, to, from, elements * size_of::<T>(), CopyKind::Default, Mode::Async) }
+    }
+}
+
+fn same_length(source: usize, target: usize) -> Result<()> {
+    if source == target {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::InvalidValue, format!("the source has {source} elements"))
+        .argument("target", format_args!("{target} elements"))
+        .help("copy slices of the same length"))
+}
+
+impl<T> End for &DeviceBuffer<T> {
+    fn start(&self) -> usize {
+        self.slice(..).address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T> End for &mut DeviceBuffer<T> {
+    fn start(&self) -> usize {
+        self.slice(..).address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T> End for DeviceSlice<'_, T> {
+    fn start(&self) -> usize {
+        self.address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T> End for DeviceSliceMut<'_, T> {
+    fn start(&self) -> usize {
+        self.address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T> End for &PinnedBuffer<T> {
+    fn start(&self) -> usize {
+        self.address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+    fn used_by(&self, stream: &Stream) {
+        self.read_by(stream);
+    }
+}
+
+impl<T> End for &mut PinnedBuffer<T> {
+    fn start(&self) -> usize {
+        self.address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+    fn used_by(&self, stream: &Stream) {
+        self.written_by(stream);
+    }
+}
+
+impl<T> End for PinnedSlice<'_, T> {
+    fn start(&self) -> usize {
+        self.buffer.address() + self.range.start * size_of::<T>()
+    }
+    fn elements(&self) -> usize {
+        self.range.len()
+    }
+    fn used_by(&self, stream: &Stream) {
+        self.buffer.read_by(stream);
+    }
+}
+
+impl<T> End for PinnedSliceMut<'_, T> {
+    fn start(&self) -> usize {
+        self.buffer.address() + self.range.start * size_of::<T>()
+    }
+    fn elements(&self) -> usize {
+        self.range.len()
+    }
+    fn used_by(&self, stream: &Stream) {
+        self.buffer.written_by(stream);
+    }
+}
+
+impl<T> Source<T> for &DeviceBuffer<T> {}
+impl<T> Source<T> for DeviceSlice<'_, T> {}
+impl<T> Source<T> for &PinnedBuffer<T> {}
+impl<T> Source<T> for PinnedSlice<'_, T> {}
+impl<T> Target<T> for &mut DeviceBuffer<T> {}
+impl<T> Target<T> for DeviceSliceMut<'_, T> {}
+impl<T> Target<T> for &mut PinnedBuffer<T> {}
+impl<T> Target<T> for PinnedSliceMut<'_, T> {}

@@ -1,0 +1,10 @@
+//! The safe surface over the runtime: buffers with types and owners, copies that cannot outlive what they touch.
+
+mod buffer;
+mod copy;
+mod pinned;
+pub mod prelude;
+
+pub use buffer::{DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut};
+pub use copy::{Source, Target};
+pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut, Reading, Writing};

@@ -1,0 +1,55 @@
+//! An OpenCL context of exactly one device.
+
+use super::call::{Live, Object, call};
+use super::status::Result;
+use cl3::types::{cl_context, cl_device_id};
+use std::ffi::{CStr, c_char, c_void};
+
+/// A context and its device; released when dropped.
+#[derive(Debug)]
+pub(crate) struct Context {
+    raw: cl_context,
+    device: cl_device_id,
+    _live: Live,
+}
+
+// SAFETY: OpenCL contexts and devices may be used from any thread (specification, appendix A.2).
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Makes a context of `device` alone. What the driver has to say about it later is logged.
+    pub(crate) fn new(device: super::platform::DeviceId) -> Result<Self> {
+        let device = device.raw();
+        let raw = call("clCreateContext", || {
+            cl3::context::create_context(&[device], std::ptr::null(), Some(notify), std::ptr::null_mut())
+        })?;
+        Ok(Self { raw, device, _live: Live::new(Object::Context) })
+    }
+
+    pub(super) fn raw(&self) -> cl_context {
+        self.raw
+    }
+
+    pub(super) fn device(&self) -> cl_device_id {
+        self.device
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the context was made by us, and this is the only release of that reference.
+        let released = call("clReleaseContext", || unsafe { cl3::context::release_context(self.raw) });
+        super::status::log_release(released);
+    }
+}
+
+/// Takes a message from the driver, on whatever thread it comes.
+unsafe extern "C" fn notify(message: *const c_char, _private: *const c_void, _bytes: usize, _user: *mut c_void) {
+    if !message.is_null() {
+        // SAFETY: the driver passes a NUL-terminated string that lives for the call.
+        let message = unsafe { CStr::from_ptr(message) };
+        log::warn!(target: "gridcl::cl", "driver: {}", message.to_string_lossy().trim_end());
+    }
+}

@@ -1,0 +1,100 @@
+//! Module calls (behaviour.md 3.10).
+
+use super::{Out, null, text};
+use crate::dialect::handle::{self, Object};
+use crate::dialect::{Dialect, thread};
+use crate::error::{Error, ErrorKind, Result};
+use crate::rt::module::Module;
+use std::ffi::{CStr, c_char, c_void};
+
+/// `ModuleLoadData`: NUL-terminated OpenCL C text, built for the current device at once.
+///
+/// # Safety
+/// `out` has to be null or writable, `image` null or a NUL-terminated string.
+pub(crate) unsafe fn load_data<D: Dialect, M>(out: *mut *mut M, image: *const c_void) -> Result<()> {
+    // SAFETY: the caller's.
+    let out = unsafe { Out::new("module", out) }?;
+    if image.is_null() {
+        return Err(null("image"));
+    }
+    // SAFETY: the caller's.
+    let bytes = unsafe { CStr::from_ptr(image.cast::<c_char>()) };
+    let source = bytes.to_str().map_err(|_| {
+        Error::new(ErrorKind::InvalidImage, "the bytes are not text").argument("image", "bytes that are not UTF-8")
+    })?;
+    give::<D, M>(out, Module::from_source(thread::device::<D>()?, source)?)
+}
+
+/// `ModuleLoad`: the same from a file.
+///
+/// # Safety
+/// `out` has to be null or writable, `path` null or a NUL-terminated string.
+pub(crate) unsafe fn load<D: Dialect, M>(out: *mut *mut M, path: *const c_char) -> Result<()> {
+    // SAFETY: the caller's.
+    let (out, path) = unsafe { (Out::new("module", out)?, text("fname", path)?) };
+    give::<D, M>(out, Module::from_file(thread::device::<D>()?, path)?)
+}
+
+fn give<D: Dialect, M>(out: Out<*mut M>, module: Module) -> Result<()> {
+    module.publish();
+    out.set(std::ptr::without_provenance_mut(D::handles().add(Object::Module(module))));
+    Ok(())
+}
+
+/// `ModuleUnload`: ends a module with its functions and symbols.
+pub(crate) fn unload<D: Dialect>(module: usize) -> Result<()> {
+    match D::handles().remove(module, |object| matches!(object, Object::Module(_))) {
+        Some(Object::Module(module)) => {
+            module.withdraw();
+            // Kernels that are under way use the symbols' storage.
+            let outcome = thread::device::<D>()?.synchronize();
+            module.unload();
+            D::handles().sweep();
+            outcome
+        }
+        _ => Err(handle::dead("module", "a module", module)),
+    }
+}
+
+/// `ModuleGetFunction`: a kernel by its name.
+///
+/// # Safety
+/// `out` has to be null or writable, `name` null or a NUL-terminated string.
+pub(crate) unsafe fn function<D: Dialect, F>(out: *mut *mut F, module: usize, name: *const c_char) -> Result<()> {
+    // SAFETY: the caller's.
+    let (out, name) = unsafe { (Out::new("function", out)?, text("name", name)?) };
+    let kernel = handle::module::<D>(module)?.kernel(name)?;
+    out.set(std::ptr::without_provenance_mut(D::handles().add(Object::Function(kernel))));
+    Ok(())
+}
+
+/// `ModuleGetGlobal`: a symbol's address and size on the current device. Either result may be left out, and both
+/// where `optional` says so.
+///
+/// # Safety
+/// The results have to be null or writable, `name` null or a NUL-terminated string.
+pub(crate) unsafe fn global<D: Dialect>(
+    address: *mut *mut c_void,
+    bytes: *mut usize,
+    module: usize,
+    name: *const c_char,
+    optional: bool,
+) -> Result<()> {
+    if address.is_null() && bytes.is_null() && !optional {
+        return Err(null("dptr and bytes"));
+    }
+    let module = handle::module::<D>(module)?;
+    // SAFETY: the caller's.
+    let name = unsafe { text("name", name) }?;
+    let symbol = module.symbol_on(&thread::device::<D>()?.context()?, name)?;
+    // SAFETY: the caller's, where they are not null.
+    unsafe {
+        if let Ok(out) = Out::new("dptr", address) {
+            out.set(symbol.address() as *mut c_void);
+        }
+        if let Ok(out) = Out::new("bytes", bytes) {
+            out.set(symbol.bytes());
+        }
+    }
+    Ok(())
+}

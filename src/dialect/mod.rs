@@ -1,0 +1,131 @@
+//! Front ends: the vendors' names, numbers and null rules over the one runtime.
+//!
+//! A dialect is a table of functions ([`runtime_api`]) with types and codes. What two dialects do alike is written
+//! once, in [`call`], over the [`Dialect`] trait; a table line names the call and what is special about it. Handles
+//! ([`handle`]), the current device and the last error ([`thread`]) are kept per dialect.
+
+pub(crate) mod c_enum;
+pub(crate) mod call;
+pub mod coverage;
+pub(crate) mod dim3;
+pub(crate) mod handle;
+#[cfg(feature = "musa")]
+pub mod musa;
+pub(crate) mod thread;
+#[cfg(feature = "tops")]
+pub mod tops;
+
+use crate::error::{Error, ErrorKind, Result};
+use handle::Handles;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::LocalKey;
+use thread::Thread;
+
+/// What is a dialect's own.
+pub(crate) trait Dialect: 'static {
+    /// Its result code.
+    type Code: Copy + fmt::Debug + 'static;
+    /// The code of success.
+    const SUCCESS: Self::Code;
+    /// The handles that mean the default stream of the current device.
+    const LEGACY_STREAMS: &'static [usize];
+    /// The handles that mean the calling thread's stream.
+    const PER_THREAD_STREAMS: &'static [usize];
+    /// Its number for a kind of error.
+    fn code(kind: ErrorKind) -> Self::Code;
+    /// The calling thread's state.
+    fn thread() -> &'static LocalKey<RefCell<Thread>>;
+    /// Its live handles.
+    fn handles() -> &'static Handles;
+}
+
+/// A line of a dialect's table, for documents and tests.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The function's name.
+    pub name: &'static str,
+    /// The part of the API it belongs to.
+    pub section: &'static str,
+    /// Its parameters and their types, as Rust writes them.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// What it returns.
+    pub returns: &'static str,
+    /// What its documentation says, a line each.
+    pub doc: &'static [&'static str],
+}
+
+/// Runs a call: keeps a panic inside, names the call in the error and records it.
+pub(crate) fn enter<D: Dialect>(call: &'static str, body: impl FnOnce() -> Result<()>) -> D::Code {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => D::SUCCESS,
+        Ok(Err(error)) => thread::record::<D>(error.in_call(call)),
+        Err(payload) => {
+            let what = payload
+                .downcast_ref::<&str>()
+                .map(|text| (*text).to_owned())
+                .or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_default();
+            let error = Error::new(ErrorKind::Unknown, format!("gridcl failed within: {what}"));
+            thread::record::<D>(error.help("this is a bug of gridcl, please report it").in_call(call))
+        }
+    }
+}
+
+/// Makes the functions of a dialect, and the table that documents and tests read.
+///
+/// `fn name(parameter: Type, …) => body;` is a call that answers a result code: `body` is a [`Result`], a failure of
+/// which is recorded. `plain fn name(…) -> Type => body;` answers whatever it answers. `unsafe` stands where a
+/// pointer is followed.
+macro_rules! runtime_api {
+    (
+        dialect $dialect:ident, code $code:ident;
+        $(
+            section $section:literal;
+            $(
+                $(#[doc = $doc:literal])+
+                $kind:ident $(($safety:ident))? $name:ident ($($parameter:ident: $type:ty),* $(,)?) $(-> $answer:ty)?
+                    => $body:expr;
+            )+
+        )+
+    ) => {
+        $($(
+            $crate::dialect::runtime_api!(
+                @$kind $dialect $code [$($safety)?] [$(#[doc = $doc])+] $name ($($parameter: $type),*) [$($answer)?] $body
+            );
+        )+)+
+
+        /// Every function of the dialect, in the order of the table.
+        pub const TABLE: &[$crate::dialect::Entry] = &[$($(
+            $crate::dialect::Entry {
+                name: stringify!($name),
+                section: $section,
+                parameters: &[$((stringify!($parameter), stringify!($type))),*],
+                returns: $crate::dialect::runtime_api!(@returns $kind $code $($answer)?),
+                doc: &[$($doc),+],
+            },
+        )+)+];
+    };
+    (@call $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [] $body:expr) => {
+        $($doc)+
+        pub $($safety)? extern "C" fn $name($($parameter: $type),*) -> $code {
+            let span = $crate::trace::Span::open(stringify!($name));
+            let code = $crate::dialect::enter::<$dialect>(stringify!($name), || $body);
+            if let Some(span) = span {
+                span.close(&[$((stringify!($parameter), &$parameter as &dyn ::std::fmt::Debug)),*], &code);
+            }
+            code
+        }
+    };
+    (@plain $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [$answer:ty] $body:expr) => {
+        $($doc)+
+        pub $($safety)? extern "C" fn $name($($parameter: $type),*) -> $answer {
+            $body
+        }
+    };
+    (@returns call $code:ident) => { stringify!($code) };
+    (@returns plain $code:ident $answer:ty) => { stringify!($answer) };
+}
+pub(crate) use runtime_api;

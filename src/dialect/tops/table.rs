@@ -1,0 +1,433 @@
+//! The functions of the TOPS dialect.
+
+#![allow(non_snake_case, reason = "the names are the vendor's")]
+
+use super::properties::{attribute, matches, properties};
+use super::*;
+use crate::dialect::call::memory::ZeroSize;
+use crate::dialect::call::symbol::Way;
+use crate::dialect::call::{copy, device, event, launch, memory, module, stream, symbol};
+use crate::dialect::{runtime_api, thread};
+use crate::rt::copy::Mode;
+use crate::rt::device::Device;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+const HOST_COHERENCE: c_uint = topsHostMallocCoherent | topsHostMallocNonCoherent;
+const HOST_MALLOC: c_uint = topsHostMallocPortable
+    | topsHostMallocMapped
+    | topsHostMallocWriteCombined
+    | topsHostMallocNumaUser
+    | HOST_COHERENCE;
+const HOST_REGISTER: c_uint =
+    topsHostRegisterPortable | topsHostRegisterMapped | topsHostRegisterIoMemory | topsExtHostRegisterCoarseGrained;
+const STREAM: c_uint = topsStreamNonBlocking | topsStreamNonMerging;
+const RELEASE: c_uint = topsEventReleaseToDevice | topsEventReleaseToSystem;
+const EVENT: c_uint = topsEventBlockingSync
+    | topsEventDisableTiming
+    | topsEventRecordOnce
+    | topsEventStrongOrder
+    | topsEventDisableQueryAndSync
+    | RELEASE;
+const DEVICE: c_uint = topsDeviceScheduleMask | topsDeviceMapHost | topsDeviceLmemResizeToMax;
+
+fn limit(_: Device, limit: c_int) -> Option<usize> {
+    (topsLimit_t(limit) == topsLimitMallocHeapSize).then_some(device::HEAP_BYTES)
+}
+
+runtime_api! {
+    dialect Tops, code topsError_t;
+
+    section "device";
+
+    /// Does what the first call of any kind would do; `flags` has to be 0.
+    ///
+    /// Errors: `topsErrorInvalidValue` for flags, `topsErrorNoDevice`.
+    call topsInit(flags: c_uint) => device::init(flags);
+
+    /// The OpenCL version of the current device, 1000 times the major and 10 times the minor; 0 without a device.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsDriverGetVersion(driverVersion: *mut c_int)
+        => unsafe { device::driver_version::<Tops>(driverVersion) };
+
+    /// The version of gridcl, 1000 times the major and 10 times the minor.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsRuntimeGetVersion(runtimeVersion: *mut c_int)
+        => unsafe { device::runtime_version(runtimeVersion) };
+
+    /// How many devices there are.
+    ///
+    /// Errors: `topsErrorNoDevice` and a count of 0 where there is none; `topsErrorInvalidValue` for null.
+    call(unsafe) topsGetDeviceCount(count: *mut c_int) => unsafe { device::count(count) };
+
+    /// Makes a device the calling thread's current one. Waits for nothing.
+    ///
+    /// Errors: `topsErrorInvalidDevice`; the current device stays then.
+    call topsSetDevice(deviceId: c_int) => device::set::<Tops>(deviceId);
+
+    /// The calling thread's current device; 0 until it is set.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsGetDevice(deviceId: *mut c_int) => unsafe { device::get::<Tops>(deviceId) };
+
+    /// The device handle of an ordinal, which is the ordinal.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceGet(device: *mut topsDevice_t, ordinal: c_int)
+        => unsafe { device::properties(device, ordinal, |device| device.ordinal().try_into().unwrap_or(0)) };
+
+    /// What a device is and can do; sizes in bytes, clocks in kHz.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
+    call(unsafe) topsGetDeviceProperties(prop: *mut topsDeviceProp_t, deviceId: c_int)
+        => unsafe { device::properties(prop, deviceId, properties) };
+
+    /// One property of a device as a number.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or an unknown attribute, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceGetAttribute(pi: *mut c_int, attr: topsDeviceAttribute_t, deviceId: c_int)
+        => unsafe { device::attribute(pi, attr, deviceId, attribute) };
+
+    /// The compute capability of a device.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: topsDevice_t)
+        => unsafe { device::capability(major, minor, device) };
+
+    /// The name of a device, cut to `len` bytes with its NUL.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or no room, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceGetName(name: *mut c_char, len: c_int, device: topsDevice_t)
+        => unsafe { device::name(name, len, device) };
+
+    /// Bytes of a device's memory.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceTotalMem(bytes: *mut usize, device: topsDevice_t)
+        => unsafe { device::total_memory(bytes, device) };
+
+    /// The device that meets most of what `prop` asks for in the fields that are not zero; the first of several.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsChooseDevice(device: *mut c_int, prop: *const topsDeviceProp_t)
+        => unsafe { device::choose(device, prop, matches) };
+
+    /// Waits for the current device, then ends all that was made on it, in either dialect.
+    ///
+    /// Errors: what the device reported about its work; it is reset all the same.
+    call topsDeviceReset() => device::reset::<Tops>();
+
+    /// Waits for all streams of the current device.
+    ///
+    /// Errors: what the device reported about their work.
+    call topsDeviceSynchronize() => device::synchronize::<Tops>();
+
+    /// A device's address on the PCI bus as `dddd:bb:dd.f` in lower-case hex; needs 13 bytes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or no room, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, device: c_int)
+        => unsafe { device::pci_bus_id(pciBusId, len, device) };
+
+    /// The device at a PCI address.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or an empty text, `topsErrorInvalidDevice` where none is there.
+    call(unsafe) topsDeviceGetByPCIBusId(device: *mut c_int, pciBusId: *const c_char)
+        => unsafe { device::by_pci_bus_id(device, pciBusId) };
+
+    /// The flags that `topsSetDeviceFlags` gave the current device.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsGetDeviceFlags(flags: *mut c_uint) => unsafe { device::flags::<Tops>(flags) };
+
+    /// Keeps flags for the current device. How a thread waits is the OpenCL driver's choice.
+    ///
+    /// Errors: `topsErrorInvalidValue` for unknown bits or several ways to wait.
+    call topsSetDeviceFlags(flags: c_uint) => device::set_flags::<Tops>(flags, schedule(flags), DEVICE);
+
+    /// A limit of the current device in bytes; only what kernels can allocate is known, and that is 0.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorUnsupportedLimit` for other limits.
+    call(unsafe) topsDeviceGetLimit(pValue: *mut usize, limit: topsLimit_t)
+        => unsafe { device::limit::<Tops>(pValue, limit.0, self::limit) };
+
+    section "memory";
+
+    /// Allocates `size` bytes on the current device, aligned to 256. Size 0 gives a pointer that can be freed.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorOutOfMemory`.
+    call(unsafe) topsMalloc(ptr: *mut *mut c_void, size: usize)
+        => unsafe { memory::malloc::<Tops>(ptr, size, ZeroSize::Pointer) };
+
+    /// Frees device memory, after all work of its device. Null is nothing to free.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for anything but the start of a live allocation.
+    call topsFree(ptr: *mut c_void) => memory::free::<Tops>(ptr);
+
+    /// Allocates `size` bytes of page-locked host memory. The flags are kept and ask for nothing that OpenCL lets
+    /// one choose.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or unknown flags, `topsErrorOutOfMemory`.
+    call(unsafe) topsHostMalloc(ptr: *mut *mut c_void, size: usize, flags: c_uint)
+        => unsafe { memory::host_alloc::<Tops>(ptr, size, flags, HOST_MALLOC, HOST_COHERENCE) };
+
+    /// Frees page-locked host memory, after all work of its device. Null is nothing to free.
+    ///
+    /// Errors: `topsErrorInvalidValue` for anything else.
+    call topsHostFree(ptr: *mut c_void) => memory::host_free::<Tops>(ptr);
+
+    /// Page-locks memory that the program has. It has to stay until it is unregistered.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, size 0, unmapped memory or unknown flags, `topsErrorOutOfMemory`
+    /// for more than the host has, `topsErrorHostMemoryAlreadyRegistered` where a byte is registered,
+    /// `topsErrorNotSupported` for I/O memory.
+    call(unsafe) topsHostRegister(hostPtr: *mut c_void, sizeBytes: usize, flags: c_uint) => {
+        memory::check_fits_host(sizeBytes)?;
+        unsafe { memory::host_register::<Tops>(hostPtr, sizeBytes, flags, HOST_REGISTER, topsHostRegisterIoMemory) }
+    };
+
+    /// Ends a registration, after all work of its device.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorHostMemoryNotRegistered` for what is not registered.
+    call topsHostUnregister(hostPtr: *mut c_void) => memory::host_unregister(hostPtr);
+
+    /// The flags that page-locked memory was made with.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or other memory.
+    call(unsafe) topsHostGetFlags(flagsPtr: *mut c_uint, hostPtr: *mut c_void)
+        => unsafe { memory::host_flags(flagsPtr, hostPtr) };
+
+    /// Free and total bytes of the current device.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsMemGetInfo(free: *mut usize, total: *mut usize)
+        => unsafe { device::memory_info::<Tops>(free, total) };
+
+    /// Copies `sizeBytes` bytes in the default stream. Returns when host memory is done with; copies between device
+    /// memory go on.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, unknown, freed or overrun pointers or a partial overlap,
+    /// `topsErrorInvalidMemcpyDirection` for an unknown kind. Nothing is written then.
+    call(unsafe) topsMemcpy(dst: *mut c_void, src: *const c_void, sizeBytes: usize, kind: topsMemcpyKind)
+        => unsafe { copy::memcpy::<Tops>(dst, src, sizeBytes, kind.0) };
+
+    /// Copies `sizeBytes` bytes in a stream. Returns at once for page-locked and device memory; ordinary host memory
+    /// may change or is complete when it returns.
+    ///
+    /// Errors: as `topsMemcpy`, and `topsErrorInvalidHandle` for a dead stream.
+    call(unsafe) topsMemcpyAsync(
+        dst: *mut c_void, src: *const c_void, sizeBytes: usize, kind: topsMemcpyKind, stream: topsStream_t,
+    ) => unsafe { copy::memcpy_async::<Tops>(dst, src, sizeBytes, kind.0, stream.addr()) };
+
+    /// Copies `sizeBytes` bytes in a stream and returns as `topsMemcpy` does.
+    ///
+    /// Errors: as `topsMemcpyAsync`.
+    call(unsafe) topsMemcpyWithStream(
+        dst: *mut c_void, src: *const c_void, sizeBytes: usize, kind: topsMemcpyKind, stream: topsStream_t,
+    ) => unsafe { copy::memcpy_with_stream::<Tops>(dst, src, sizeBytes, kind.0, stream.addr()) };
+
+    /// Sets `sizeBytes` bytes to the low byte of `value` in the default stream. Returns before it is done, but for
+    /// page-locked host memory.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, unknown, freed or overrun pointers.
+    call topsMemset(dst: *mut c_void, value: c_int, sizeBytes: usize)
+        => copy::memset::<Tops>(dst, value, sizeBytes);
+
+    /// Sets `sizeBytes` bytes to the low byte of `value` in a stream.
+    ///
+    /// Errors: as `topsMemset`, and `topsErrorInvalidHandle` for a dead stream.
+    call topsMemsetAsync(dst: *mut c_void, value: c_int, sizeBytes: usize, stream: topsStream_t)
+        => copy::memset_async::<Tops>(dst, value, sizeBytes, stream.addr());
+
+    section "symbol";
+
+    /// Where a symbol lies on the current device. `symbol` points at its name.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
+    call(unsafe) topsGetSymbolAddress(devPtr: *mut *mut c_void, symbol: *const c_void)
+        => unsafe { symbol::address::<Tops>(devPtr, symbol) };
+
+    /// Bytes of a symbol. `symbol` points at its name.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
+    call(unsafe) topsGetSymbolSize(size: *mut usize, symbol: *const c_void)
+        => unsafe { symbol::size::<Tops>(size, symbol) };
+
+    /// Copies `sizeBytes` bytes to a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    ///
+    /// Errors: `topsErrorInvalidSymbol`, `topsErrorInvalidValue` past its end, `topsErrorInvalidMemcpyDirection`.
+    call(unsafe) topsMemcpyToSymbol(
+        symbol: *const c_void, src: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
+    ) => unsafe { symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, 0, Mode::Sync) };
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsMemcpyToSymbol`, and `topsErrorInvalidHandle` for a dead stream.
+    call(unsafe) topsMemcpyToSymbolAsync(
+        symbol: *const c_void, src: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
+        stream: topsStream_t,
+    ) => unsafe {
+        symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, stream.addr(), Mode::Async)
+    };
+
+    /// Copies `sizeBytes` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    ///
+    /// Errors: as `topsMemcpyToSymbol`.
+    call(unsafe) topsMemcpyFromSymbol(
+        dst: *mut c_void, symbol: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
+    ) => unsafe { symbol::memcpy::<Tops>(Way::From, symbol, dst, sizeBytes, offset, kind.0, 0, Mode::Sync) };
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsMemcpyToSymbol`, and `topsErrorInvalidHandle` for a dead stream.
+    call(unsafe) topsMemcpyFromSymbolAsync(
+        dst: *mut c_void, symbol: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
+        stream: topsStream_t,
+    ) => unsafe {
+        symbol::memcpy::<Tops>(Way::From, symbol, dst, sizeBytes, offset, kind.0, stream.addr(), Mode::Async)
+    };
+
+    section "stream";
+
+    /// Creates a stream of the current device, ordered with the default stream.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsStreamCreate(stream: *mut topsStream_t)
+        => unsafe { stream::create::<Tops, _>(stream, 0, STREAM, 0) };
+
+    /// The same with flags; `topsStreamNonMerging` changes nothing, since no two actions are ever merged.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or unknown flags.
+    call(unsafe) topsStreamCreateWithFlags(stream: *mut topsStream_t, flags: c_uint)
+        => unsafe { stream::create::<Tops, _>(stream, flags, STREAM, 0) };
+
+    /// Gives a stream up. Returns at once; its work runs to its end.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for default streams and dead handles.
+    call topsStreamDestroy(stream: topsStream_t) => stream::destroy::<Tops>(stream.addr());
+
+    /// Success when a stream's work is done, else `topsErrorNotReady`, which is not kept as the last error.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsStreamQuery(stream: topsStream_t) => stream::query::<Tops>(stream.addr());
+
+    /// Waits for a stream's work; for the default stream, that of all blocking streams too.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles; what the device reported.
+    call topsStreamSynchronize(stream: topsStream_t) => stream::synchronize::<Tops>(stream.addr());
+
+    /// Makes later work of a stream wait for the event as recorded last; of any device. `flags` has to be 0.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles, `topsErrorInvalidValue` for flags.
+    call topsStreamWaitEvent(stream: topsStream_t, event: topsEvent_t, flags: c_uint)
+        => stream::wait_event::<Tops>(stream.addr(), event.addr(), flags, 0);
+
+    section "event";
+
+    /// Creates an event of the current device that keeps times.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsEventCreate(event: *mut topsEvent_t)
+        => unsafe { event::create::<Tops, _>(event, 0, EVENT) };
+
+    /// The same with flags.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, unknown flags, or both release flags.
+    call(unsafe) topsEventCreateWithFlags(event: *mut topsEvent_t, flags: c_uint) => {
+        event::check_exclusive(flags, RELEASE)?;
+        unsafe { event::create::<Tops, _>(event, flags, EVENT) }
+    };
+
+    /// Destroys an event. Returns at once, also while it is pending.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsEventDestroy(event: topsEvent_t) => event::destroy::<Tops>(event.addr());
+
+    /// Puts an event behind a stream's work so far.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles or a stream of another device.
+    call topsEventRecord(event: topsEvent_t, stream: topsStream_t)
+        => event::record::<Tops>(event.addr(), stream.addr(), 0, 0);
+
+    /// Success when the work before an event is done, or it was never recorded; else `topsErrorNotReady`.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsEventQuery(event: topsEvent_t) => event::query::<Tops>(event.addr());
+
+    /// Waits for the work before an event; returns at once when it was never recorded.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles; what the device reported.
+    call topsEventSynchronize(event: topsEvent_t) => event::synchronize::<Tops>(event.addr());
+
+    /// Milliseconds from one event to another, negative when they are the other way round.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidHandle` for dead, unrecorded or untimed events and
+    /// different devices, `topsErrorNotReady` while one is pending.
+    call(unsafe) topsEventElapsedTime(ms: *mut f32, start: topsEvent_t, stop: topsEvent_t)
+        => unsafe { event::elapsed::<Tops>(ms, start.addr(), stop.addr()) };
+
+    section "module and launch";
+
+    /// Builds NUL-terminated OpenCL C text for the current device; others build it at first use.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSource` for text that does not compile,
+    /// `topsErrorInvalidImage` for what is no text or has no kernel.
+    call(unsafe) topsModuleLoadData(module: *mut topsModule_t, image: *const c_void)
+        => unsafe { module::load_data::<Tops, _>(module, image) };
+
+    /// The same from a file.
+    ///
+    /// Errors: as `topsModuleLoadData`, and `topsErrorFileNotFound`.
+    call(unsafe) topsModuleLoad(module: *mut topsModule_t, fname: *const c_char)
+        => unsafe { module::load::<Tops, _>(module, fname) };
+
+    /// Ends a module with its functions and symbols, after all work of the current device.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsModuleUnload(module: topsModule_t) => module::unload::<Tops>(module.addr());
+
+    /// A kernel of a module by its name.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or an empty name, `topsErrorNotFound`, `topsErrorInvalidHandle` for
+    /// dead handles.
+    call(unsafe) topsModuleGetFunction(function: *mut topsFunction_t, module: topsModule_t, kname: *const c_char)
+        => unsafe { module::function::<Tops, _>(function, module.addr(), kname) };
+
+    /// A symbol's address and size in bytes on the current device; either result may be null.
+    ///
+    /// Errors: `topsErrorInvalidValue` for a null name, `topsErrorNotFound`, `topsErrorInvalidHandle`.
+    call(unsafe) topsModuleGetGlobal(
+        dptr: *mut *mut c_void, bytes: *mut usize, hmod: topsModule_t, name: *const c_char,
+    ) => unsafe { module::global::<Tops>(dptr, bytes, hmod.addr(), name, true) };
+
+    /// Launches a kernel: `args[i]` points at the i-th value, `__local` parameters take none and share
+    /// `sharedMemBytes`. Returns before it runs; the values are copied.
+    ///
+    /// Errors: `topsErrorInvalidDeviceFunction` for no function, `topsErrorInvalidConfiguration` and
+    /// `topsErrorLaunchOutOfResources` for a shape that does not fit, `topsErrorInvalidValue` for arguments that do
+    /// not. Nothing runs then.
+    call(unsafe) topsLaunchKernel(
+        function_address: *const c_void, numBlocks: dim3, dimBlocks: dim3, args: *mut *mut c_void,
+        sharedMemBytes: usize, stream: topsStream_t,
+    ) => unsafe { launch::launch::<Tops>(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream.addr()) };
+
+    section "error";
+
+    /// The calling thread's last error, which is forgotten with that.
+    plain topsGetLastError() -> topsError_t => thread::last_error::<Tops>(true);
+
+    /// The calling thread's last error, which stays.
+    plain topsPeekAtLastError() -> topsError_t => thread::last_error::<Tops>(false);
+
+    /// The name of an error; never null.
+    plain topsGetErrorName(error: topsError_t) -> *const c_char => error.name().as_ptr();
+
+    /// The name of an error, as the vendor's header says of this call; never null.
+    plain topsGetErrorString(error: topsError_t) -> *const c_char => error.error_string().as_ptr();
+}
+
+/// The schedule bits to check: the header's number for "resize to max" has two of them set by itself.
+fn schedule(flags: c_uint) -> c_uint {
+    let whole = flags & topsDeviceLmemResizeToMax == topsDeviceLmemResizeToMax;
+    if whole { topsDeviceScheduleMask & !topsDeviceLmemResizeToMax } else { topsDeviceScheduleMask }
+}

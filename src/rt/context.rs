@@ -1,0 +1,167 @@
+//! The primary context of a device: its OpenCL context, its streams' lanes, its memory, and its end.
+
+use super::copy::Staging;
+use super::copy::builtin::Builtin;
+use super::device::Device;
+use super::memory::Memory;
+use super::stream::lanes::{Join, Lanes, Ticket};
+use super::stream::order::{LaneId, Order};
+use crate::cl::platform::DeviceId;
+use crate::cl::{self, Caps, Failure, Queue};
+use crate::error::{Error, ErrorKind, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// One context of exactly one device. Objects of the program hold it, so it outlives them; [`Context::end`] says
+/// that they are dead all the same.
+#[derive(Debug)]
+pub(crate) struct Context {
+    device: Device,
+    /// Tells contexts of one device apart over resets.
+    serial: u64,
+    cl: Arc<cl::Context>,
+    /// Carries the maps and unmaps of host memory. No stream's work is ever in it, so that it is never held up.
+    service: Arc<Queue>,
+    lanes: Lanes,
+    memory: Memory,
+    staging: Staging,
+    builtin: Builtin,
+    alive: AtomicBool,
+}
+
+impl Context {
+    /// Makes the context of a device.
+    pub(super) fn new(device: Device, id: DeviceId) -> Result<Arc<Self>> {
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let cl = Arc::new(cl::Context::new(id)?);
+        let service = Arc::new(Queue::new(&cl, false, None)?);
+        Ok(Arc::new(Self {
+            device,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            service,
+            lanes: Lanes::new(&cl),
+            memory: Memory::new(device.form(), device.caps()),
+            staging: Staging::default(),
+            builtin: Builtin::default(),
+            alive: AtomicBool::new(true),
+            cl,
+        }))
+    }
+
+    pub(crate) fn device(&self) -> Device {
+        self.device
+    }
+
+    pub(crate) fn caps(&self) -> &'static Caps {
+        self.device.caps()
+    }
+
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    pub(crate) fn cl(&self) -> &Arc<cl::Context> {
+        &self.cl
+    }
+
+    pub(crate) fn service(&self) -> &Arc<Queue> {
+        &self.service
+    }
+
+    pub(crate) fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn staging(&self) -> &Staging {
+        &self.staging
+    }
+
+    pub(crate) fn builtin(&self) -> &Builtin {
+        &self.builtin
+    }
+
+    /// Whether objects of this context may still be used.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// Refuses work on a context that was reset, or on a device that failed.
+    pub(crate) fn check(&self) -> Result<()> {
+        if !self.is_alive() {
+            return Err(
+                Error::new(ErrorKind::InvalidHandle, "it was made before the device was reset").on_device(self.device)
+            );
+        }
+        self.device.check()
+    }
+
+    /// Enqueues an action in a lane, in the order of the default-stream rules.
+    pub(crate) fn submit<T>(
+        &self,
+        lane: LaneId,
+        enqueue: impl FnOnce(&Arc<Queue>) -> Result<T, Failure>,
+    ) -> Result<(T, Ticket)> {
+        self.submit_joined(lane, Join::Rules, enqueue)
+    }
+
+    /// The same with a say in which waits come first.
+    pub(crate) fn submit_joined<T>(
+        &self,
+        lane: LaneId,
+        join: Join,
+        enqueue: impl FnOnce(&Arc<Queue>) -> Result<T, Failure>,
+    ) -> Result<(T, Ticket)> {
+        self.check()?;
+        self.lanes.submit(lane, join, enqueue).map_err(|failure| self.note(failure))
+    }
+
+    /// Blocks until a lane is done.
+    pub(crate) fn wait(&self, lane: LaneId) -> Result<()> {
+        self.lanes.wait(lane).map_err(|failure| self.note(failure))?;
+        self.device.check()
+    }
+
+    /// Blocks until the work before a ticket is done.
+    pub(crate) fn wait_until(&self, ticket: &Ticket) -> Result<()> {
+        self.lanes.wait_until(ticket).map_err(|failure| self.note(failure))
+    }
+
+    /// Blocks until all lanes are done.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
+        self.memory.reclaim();
+        outcome?;
+        self.device.check()
+    }
+
+    /// An error for what OpenCL reported, which the device keeps where it is a fault of its own.
+    pub(crate) fn note(&self, failure: Failure) -> Error {
+        self.device.note(failure)
+    }
+
+    /// Ends the context: waits for its work, then lets go of its memory. What the program still holds is dead.
+    pub(super) fn end(&self) -> Result<()> {
+        let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
+        self.alive.store(false, Ordering::Release);
+        super::memory::forget_all_of(self);
+        self.trim();
+        outcome
+    }
+
+    /// Gives back what is kept only for speed.
+    pub(crate) fn trim(&self) {
+        self.lanes.poll();
+        self.memory.reclaim();
+        self.staging.trim();
+        self.builtin.trim();
+        self.memory.trim(0);
+        self.lanes.trim();
+    }
+
+    /// The default stream's lane.
+    pub(crate) const LEGACY: LaneId = Order::LEGACY;
+}

@@ -1,0 +1,101 @@
+//! The runtime's own kernels for filling and copying, built at first use in each context.
+
+use crate::cl::queue::Queue;
+use crate::cl::{Context as ClContext, Failure, Kernel, Program};
+use crate::rt::context::Context;
+use crate::rt::memory::Place;
+use parking_lot::Mutex;
+
+/// Their text (`kernels_cl/`): OpenCL C 1.2 without anything optional.
+const SOURCE: &str = concat!(include_str!("../../../kernels_cl/fill.cl"), include_str!("../../../kernels_cl/copy.cl"));
+
+/// Work items in a group; every device that is worth a kernel of ours takes as many.
+const GROUP: usize = 256;
+
+/// The kernels of one context.
+#[derive(Debug, Default)]
+pub(crate) struct Builtin(Mutex<Option<Kernels>>);
+
+#[derive(Debug)]
+struct Kernels {
+    fill: Kernel,
+    copy: Kernel,
+    group: usize,
+}
+
+impl Builtin {
+    /// Fills `bytes` from `to` on with a 4-byte word.
+    pub(super) fn fill(
+        &self,
+        context: &Context,
+        queue: &Queue,
+        to: Place<'_>,
+        bytes: usize,
+        word: u32,
+    ) -> Result<(), Failure> {
+        self.with(context.cl(), |kernels| {
+            let offset = place(&mut kernels.fill, 0, to)?;
+            kernels.fill.set_bytes(1, &(offset as u64).to_ne_bytes())?;
+            kernels.fill.set_bytes(2, &(bytes as u64).to_ne_bytes())?;
+            kernels.fill.set_bytes(3, &word.to_ne_bytes())?;
+            run(queue, &kernels.fill, (bytes / 16).max(32), kernels.group)
+        })
+    }
+
+    /// Copies `bytes` between two places of the device.
+    pub(super) fn copy(
+        &self,
+        context: &Context,
+        queue: &Queue,
+        to: Place<'_>,
+        from: Place<'_>,
+        bytes: usize,
+    ) -> Result<(), Failure> {
+        self.with(context.cl(), |kernels| {
+            let to = place(&mut kernels.copy, 0, to)?;
+            kernels.copy.set_bytes(1, &(to as u64).to_ne_bytes())?;
+            let from = place(&mut kernels.copy, 2, from)?;
+            kernels.copy.set_bytes(3, &(from as u64).to_ne_bytes())?;
+            kernels.copy.set_bytes(4, &(bytes as u64).to_ne_bytes())?;
+            run(queue, &kernels.copy, bytes.div_ceil(16), kernels.group)
+        })
+    }
+
+    /// Gives the kernels up; they are built again when needed.
+    pub(crate) fn trim(&self) {
+        *self.0.lock() = None;
+    }
+
+    /// The lock is held over setting arguments and enqueuing, which belong together.
+    fn with(&self, context: &ClContext, act: impl FnOnce(&mut Kernels) -> Result<(), Failure>) -> Result<(), Failure> {
+        let mut kernels = self.0.lock();
+        match &mut *kernels {
+            Some(kernels) => act(kernels),
+            None => act(kernels.insert(Kernels::build(context)?)),
+        }
+    }
+}
+
+impl Kernels {
+    fn build(context: &ClContext) -> Result<Self, Failure> {
+        let program = Program::build(context, SOURCE, "").map_err(|broken| {
+            log::error!("the runtime's own kernels do not build: {}", broken.log);
+            broken.failure
+        })?;
+        let (fill, copy) = (Kernel::new(&program, "gridcl_fill")?, Kernel::new(&program, "gridcl_copy")?);
+        let group = fill.work_group()?.max_size.min(copy.work_group()?.max_size).clamp(1, GROUP);
+        Ok(Self { fill, copy, group })
+    }
+}
+
+/// Sets a pointer argument to the base of a place; answers how far into it the place is.
+pub(crate) fn place(kernel: &mut Kernel, index: u32, place: Place<'_>) -> Result<usize, Failure> {
+    match place {
+        Place::Buffer(buffer, offset) => kernel.set_buffer(index, Some(buffer)).map(|()| offset),
+        Place::Svm(address) | Place::Host(address) => kernel.set_pointer(index, address).map(|()| 0),
+    }
+}
+
+fn run(queue: &Queue, kernel: &Kernel, items: usize, group: usize) -> Result<(), Failure> {
+    queue.run(kernel, &[items.next_multiple_of(group), 1, 1], &[group, 1, 1], 1)
+}

@@ -1,0 +1,134 @@
+//! Copies and sets: a request is validated against the address map, planned without a device, then carried out.
+
+pub(crate) mod builtin;
+pub(crate) mod fill;
+pub(crate) mod plan;
+mod run;
+pub(crate) mod staging;
+
+use super::memory::{self, Allocation, Found, Place};
+use super::stream::Stream;
+use crate::error::{Error, ErrorKind, Result};
+pub(crate) use plan::Mode;
+use plan::{Plan, Side};
+pub(crate) use staging::Staging;
+use std::sync::Arc;
+
+/// The direction that a copy call names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CopyKind {
+    HostToHost,
+    HostToDevice,
+    DeviceToHost,
+    DeviceToDevice,
+    /// Found out from the addresses.
+    Default,
+}
+
+impl CopyKind {
+    /// The kind with the number that both dialects give it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidCopyDirection`] for any other number.
+    pub(crate) fn from_number(number: i32) -> Result<Self> {
+        Ok(match number {
+            0 => Self::HostToHost,
+            1 => Self::HostToDevice,
+            2 => Self::DeviceToHost,
+            3 => Self::DeviceToDevice,
+            4 => Self::Default,
+            _ => {
+                return Err(Error::new(ErrorKind::InvalidCopyDirection, "it is none of the five kinds of copy")
+                    .argument("kind", number)
+                    .help("kinds are 0 to 4"));
+            }
+        })
+    }
+
+    fn target_is_device(self) -> bool {
+        matches!(self, Self::HostToDevice | Self::DeviceToDevice)
+    }
+
+    fn source_is_device(self) -> bool {
+        matches!(self, Self::DeviceToHost | Self::DeviceToDevice)
+    }
+}
+
+/// One end of a copy, found in the map.
+pub(super) struct End {
+    address: usize,
+    owner: Option<Arc<Allocation>>,
+}
+
+impl End {
+    /// Finds what lies at `address`; `device` says that the call takes it for device memory.
+    fn find(name: &'static str, address: usize, bytes: usize, device: bool) -> Result<Self> {
+        let refuse = |error: Error| error.argument(name, format_args!("{address:#x}"));
+        if address == 0 {
+            return Err(refuse(Error::new(ErrorKind::InvalidValue, "the pointer is null")));
+        }
+        let owner = match memory::find(address, bytes).map_err(refuse)? {
+            Found::Known(allocation) => {
+                allocation.context().check().map_err(refuse)?;
+                Some(allocation)
+            }
+            Found::Freed => {
+                return Err(refuse(Error::new(ErrorKind::InvalidValue, "the memory there was freed")));
+            }
+            Found::Foreign if device => {
+                let problem = "it is not memory that the runtime allocated";
+                return Err(refuse(Error::new(ErrorKind::InvalidValue, problem).help("is it a host pointer?")));
+            }
+            Found::Foreign => None,
+        };
+        Ok(Self { address, owner })
+    }
+
+    fn side(&self) -> Side {
+        match &self.owner {
+            None => Side::Pageable,
+            Some(owner) if owner.kind().is_host() => Side::Pinned,
+            Some(owner) => Side::Device(owner.context().serial()),
+        }
+    }
+
+    fn place(&self) -> Place<'_> {
+        self.owner.as_ref().map_or(Place::Host(self.address), |owner| owner.place(self.address))
+    }
+}
+
+/// Copies `bytes` from one address to another, in the order of `stream`.
+///
+/// The direction follows from what the addresses are; `kind` says what the program takes them for, which a pointer
+/// that the runtime does not know is held to. Whether the call waits is behaviour.md 2.4.
+///
+/// # Errors
+/// [`ErrorKind::InvalidValue`] for a null, freed, unknown or overrun pointer, or ranges that overlap in part.
+/// Nothing is written then.
+///
+/// # Safety
+/// A host range that the runtime does not know has to be valid for the copy.
+pub(crate) unsafe fn copy(
+    stream: &Stream,
+    to: usize,
+    from: usize,
+    bytes: usize,
+    kind: CopyKind,
+    mode: Mode,
+) -> Result<()> {
+    stream.context().check()?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let target = End::find("dst", to, bytes, kind.target_is_device())?;
+    let source = End::find("src", from, bytes, kind.source_is_device())?;
+    let (to_side, from_side) = (target.side(), source.side());
+    if to_side == from_side && plan::overlap(to, from, bytes) {
+        return Err(Error::new(ErrorKind::InvalidValue, "source and destination overlap")
+            .argument("count", bytes)
+            .help(format!("the ranges start {} bytes apart", to.abs_diff(from))));
+    }
+    let Plan { route, waits } = plan::plan(to_side, from_side, mode);
+    // SAFETY: the caller's; what the runtime knows has been checked to hold the range.
+    unsafe { run::run(stream, &target, &source, bytes, route, waits) }
+}

@@ -1,0 +1,272 @@
+//! Launches: a grid of blocks of a kernel, checked as a whole and then enqueued once.
+
+pub(crate) mod args;
+pub(crate) mod check;
+
+use super::context::Context;
+use super::module::Kernel;
+use super::module::build::Definition;
+use super::stream::Stream;
+use crate::error::Result;
+use args::{Argument, KernelArg};
+use check::Limits;
+use smallvec::SmallVec;
+use std::ffi::c_void;
+use std::fmt;
+use std::sync::Arc;
+
+/// The extent of a grid in blocks, or of a block in work items.
+///
+/// Made from a number, a pair or a triple; what is left out is 1.
+///
+/// ```
+/// use gridcl::Dim3;
+/// assert_eq!(Dim3::from((16, 16)), Dim3::new(16, 16, 1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dim3 {
+    /// Along the axis that varies fastest.
+    pub x: u32,
+    /// Along the second axis.
+    pub y: u32,
+    /// Along the third axis.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// All three components.
+    pub const fn new(x: u32, y: u32, z: u32) -> Self {
+        Self { x, y, z }
+    }
+
+    /// A grid that covers `items` along one axis with blocks of `block`.
+    pub const fn covering(items: usize, block: u32) -> Self {
+        let blocks = items.div_ceil(if block == 0 { 1 } else { block as usize });
+        Self::new(if blocks > u32::MAX as usize { u32::MAX } else { blocks as u32 }, 1, 1)
+    }
+
+    pub(crate) fn axes(self) -> [usize; 3] {
+        [self.x as usize, self.y as usize, self.z as usize]
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Self::new(x, 1, 1)
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Self::new(x, y, 1)
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Self::new(x, y, z)
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {}, {})", self.x, self.y, self.z)
+    }
+}
+
+/// A launch being put together; made by [`Kernel::launch`].
+#[derive(Debug)]
+#[must_use = "nothing runs until `run`"]
+pub struct Launch<'a> {
+    kernel: &'a Kernel,
+    grid: Dim3,
+    block: Dim3,
+    shared: usize,
+    stream: Option<&'a Stream>,
+    arguments: SmallVec<[Argument<'a>; 8]>,
+}
+
+impl Kernel {
+    /// Begins a launch of `grid` blocks of `block` work items each.
+    ///
+    /// ```
+    /// use gridcl::{Device, DeviceBuffer, Dim3, Module};
+    /// let device = Device::get(0)?;
+    /// let stream = device.create_stream()?;
+    /// let module = Module::from_source(device, "
+    ///     __kernel void scale(__global float *x, float by, int n) {
+    ///         int i = get_global_id(0);
+    ///         if (i < n) x[i] *= by;
+    ///     }")?;
+    /// let x = DeviceBuffer::from_slice(&stream, &[1.0f32, 2.0, 3.0])?;
+    /// // SAFETY: the kernel writes only to the first 3 elements of `x`.
+    /// unsafe {
+    ///     module.kernel("scale")?.launch(Dim3::covering(3, 64), 64)
+    ///         .stream(&stream).arg(&x).arg(&2.0f32).arg(&3i32).run()?;
+    /// }
+    /// assert_eq!(x.to_vec(&stream)?, [2.0, 4.0, 6.0]);
+    /// # Ok::<(), gridcl::Error>(())
+    /// ```
+    pub fn launch(&self, grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Launch<'_> {
+        Launch {
+            kernel: self,
+            grid: grid.into(),
+            block: block.into(),
+            shared: 0,
+            stream: None,
+            arguments: SmallVec::new(),
+        }
+    }
+}
+
+impl<'a> Launch<'a> {
+    /// Bytes of dynamic shared memory: the size of the kernel's one `__local` parameter, which then takes no
+    /// argument. Ignored by a kernel without one.
+    pub fn shared(mut self, bytes: usize) -> Self {
+        self.shared = bytes;
+        self
+    }
+
+    /// The stream to launch in; without it the default stream of the device that the module was loaded for.
+    pub fn stream(mut self, stream: &'a Stream) -> Self {
+        self.stream = Some(stream);
+        self
+    }
+
+    /// The next argument, in the order of the kernel's parameters.
+    pub fn arg<A: KernelArg + ?Sized>(mut self, argument: &'a A) -> Self {
+        self.arguments.push(argument.argument());
+        self
+    }
+
+    /// Checks shape and arguments, copies the arguments, and puts the launch into the stream. Returns before it
+    /// runs.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidConfiguration`] and [`crate::ErrorKind::LaunchOutOfResources`] for a shape that
+    /// does not fit, [`crate::ErrorKind::InvalidValue`] for arguments that do not; nothing runs then.
+    ///
+    /// # Safety
+    /// The kernel must stay within the buffers that it is given, and must not race with other work on them. Buffers
+    /// that are dropped while it runs stay allocated until it is done.
+    pub unsafe fn run(self) -> Result<()> {
+        let default;
+        let stream = match self.stream {
+            Some(stream) => stream,
+            None => {
+                default = self.kernel.home().default_stream()?;
+                &default
+            }
+        };
+        let context = stream.context();
+        let definition = self.kernel.definition(context)?;
+        enqueue(stream, context, &definition, (self.grid, self.block, self.shared), &self.arguments)
+    }
+}
+
+/// Launches with a `void** args` list, as the dialects' calls do.
+///
+/// # Errors
+/// As [`Launch::run`].
+///
+/// # Safety
+/// As [`Launch::run`], and the list has to have an entry for each parameter that is not `__local`.
+pub(crate) unsafe fn launch_list(
+    kernel: &Kernel,
+    grid: Dim3,
+    block: Dim3,
+    list: *const *mut c_void,
+    shared: usize,
+    stream: &Stream,
+) -> Result<()> {
+    let context = stream.context();
+    context.check()?;
+    let definition = kernel.definition(context)?;
+    // SAFETY: the caller's.
+    let arguments = unsafe { args::read_list(&definition, list) }?;
+    enqueue(stream, context, &definition, (grid, block, shared), &arguments)
+}
+
+fn enqueue(
+    stream: &Stream,
+    context: &Arc<Context>,
+    definition: &Arc<Definition>,
+    (grid, block, shared): (Dim3, Dim3, usize),
+    arguments: &[Argument<'_>],
+) -> Result<()> {
+    context.check()?;
+    let shape = check::shape(grid, block, shared, &limits(context, definition))?;
+    let mut pooled = definition.borrow()?;
+    let outcome = args::bind(context, definition, &mut pooled.kernel, arguments, shared).and_then(|bound| {
+        let (set, slabs) = context.memory().slabs();
+        if pooled.declared != set {
+            pooled.kernel.declare_blocks(&slabs)?;
+            pooled.declared = set;
+        }
+        context.submit(stream.lane(), |queue| queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims))?;
+        drop(bound);
+        Ok(())
+    });
+    definition.give_back(pooled);
+    outcome
+}
+
+fn limits<'a>(context: &Context, definition: &'a Definition) -> Limits<'a> {
+    let (caps, group) = (context.caps(), definition.group());
+    Limits {
+        kernel: definition.name(),
+        device_block: caps.max_work_group,
+        device_axes: caps.max_work_items,
+        kernel_block: group.max_size,
+        required: group.required,
+        shared_bytes: caps.local_bytes,
+        shared_static: group.local_bytes,
+    }
+}
+
+/// Launches a kernel with the chevrons of CUDA-style languages; expands to [`Kernel::launch`].
+///
+/// `launch!(kernel<<<grid, block, shared, stream>>>(a, b, n))`. `shared` (bytes) and `stream` (a [`Stream`]) may be
+/// left out. Arguments are borrowed for the call. Like [`Launch::run`], which it ends in, it is unsafe and returns a
+/// [`Result`].
+///
+/// ```
+/// use gridcl::{Device, DeviceBuffer, Module, launch};
+/// let device = Device::get(0)?;
+/// let stream = device.create_stream()?;
+/// let module = Module::from_source(device, "
+///     __kernel void add(__global const int *a, __global int *b) {
+///         int i = get_global_id(0);
+///         b[i] += a[i];
+///     }")?;
+/// let add = module.kernel("add")?;
+/// let a = DeviceBuffer::from_slice(&stream, &[1, 2, 3, 4])?;
+/// let b = DeviceBuffer::from_slice(&stream, &[10, 20, 30, 40])?;
+/// // SAFETY: four work items, four elements in each buffer.
+/// unsafe { launch!(add<<<1, 4, 0, &stream>>>(a, b))? };
+/// assert_eq!(b.to_vec(&stream)?, [11, 22, 33, 44]);
+/// # Ok::<(), gridcl::Error>(())
+/// ```
+#[macro_export]
+macro_rules! launch {
+    // The configuration ends at `>>>`; until then tokens are collected one by one, because no fragment may stand
+    // before it.
+    (@until [$kernel:expr] [$($configuration:tt)*] >>> ($($argument:expr),* $(,)?)) => {
+        $crate::launch!(@with [$kernel] [$($configuration)*] [$($argument),*])
+    };
+    (@until [$kernel:expr] [$($configuration:tt)*] $next:tt $($rest:tt)*) => {
+        $crate::launch!(@until [$kernel] [$($configuration)* $next] $($rest)*)
+    };
+    (@with [$kernel:expr] [$grid:expr, $block:expr] [$($argument:expr),*]) => {
+        $kernel.launch($grid, $block)$(.arg(&$argument))*.run()
+    };
+    (@with [$kernel:expr] [$grid:expr, $block:expr, $shared:expr] [$($argument:expr),*]) => {
+        $kernel.launch($grid, $block).shared($shared)$(.arg(&$argument))*.run()
+    };
+    (@with [$kernel:expr] [$grid:expr, $block:expr, $shared:expr, $stream:expr] [$($argument:expr),*]) => {
+        $kernel.launch($grid, $block).shared($shared).stream($stream)$(.arg(&$argument))*.run()
+    };
+    ($kernel:ident <<< $($rest:tt)*) => {
+        $crate::launch!(@until [$kernel] [] $($rest)*)
+    };
+}

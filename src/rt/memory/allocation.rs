@@ -1,0 +1,171 @@
+//! One allocation: what it is, whose it is, and what backs its addresses.
+
+use super::pool::Grown;
+use super::reserve::{self, Reserved};
+use super::slab::Range;
+use super::{Form, Memory};
+use crate::cl::{self, HostBuffer};
+use crate::error::Result;
+use crate::rt::context::Context;
+use std::sync::Arc;
+
+/// What an allocation is to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Device memory that the program allocated.
+    Device,
+    /// Storage of a module's symbol, which goes with the module.
+    Symbol,
+    /// Host memory that the runtime allocated and pinned.
+    Pinned,
+    /// Host memory of the program's own that it registered.
+    Registered,
+}
+
+impl Kind {
+    /// Whether the host may touch the memory by its address.
+    pub(crate) fn is_host(self) -> bool {
+        matches!(self, Self::Pinned | Self::Registered)
+    }
+}
+
+/// A range of addresses and what backs it.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    context: Arc<Context>,
+    base: usize,
+    bytes: usize,
+    kind: Kind,
+    /// The flags that a pinned or registered range was made with.
+    flags: u32,
+    backing: Backing,
+}
+
+#[derive(Debug)]
+enum Backing {
+    /// Part of a slab of shared virtual memory.
+    Slab(Range),
+    /// A buffer object; the addresses are only reserved.
+    Buffer { buffer: cl::Buffer, reserved: Reserved },
+    /// Host memory that the driver pinned, mapped as long as it lives.
+    Host(HostBuffer),
+    /// Host memory as it is.
+    Plain,
+}
+
+/// How an operation reaches an address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place<'a> {
+    /// By itself, on the device.
+    Svm(usize),
+    /// As so many bytes into a buffer object.
+    Buffer(&'a cl::Buffer, usize),
+    /// By itself, on the host.
+    Host(usize),
+}
+
+impl Allocation {
+    /// Device memory. The caller has charged the account, and the drop of what this returns discharges it.
+    pub(super) fn new(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Self> {
+        let memory = context.memory();
+        let wanted = bytes.max(1);
+        if memory.form() != Form::Buffer
+            && let Some((base, range)) = Self::slab(context, memory, wanted)
+        {
+            return Ok(Self::over(context, base, bytes, kind, 0, Backing::Slab(range)));
+        }
+        // Also where the device has shared virtual memory, but not as much of it in one block.
+        let buffer = cl::Buffer::new(context.cl(), wanted).or_else(|_| {
+            context.trim();
+            cl::Buffer::new(context.cl(), wanted)
+        });
+        let buffer = buffer.map_err(cl::Failure::out_of_memory)?;
+        let (base, reserved) = reserve::take(wanted)?;
+        Ok(Self::over(context, base, bytes, kind, 0, Backing::Buffer { buffer, reserved }))
+    }
+
+    fn slab(context: &Arc<Context>, memory: &Memory, bytes: usize) -> Option<(usize, Range)> {
+        match memory.pool.lock().take(context.cl(), bytes) {
+            Grown::Taken(base, range) => return Some((base, range)),
+            Grown::TooLarge => return None,
+            Grown::Refused => {}
+        }
+        // The driver refused: what is buried or cached may be what it lacks.
+        context.lanes().poll();
+        memory.reclaim();
+        let mut pool = memory.pool.lock();
+        pool.trim(0);
+        match pool.take(context.cl(), bytes) {
+            Grown::Taken(base, range) => Some((base, range)),
+            _ => None,
+        }
+    }
+
+    /// Pinned or registered host memory.
+    pub(super) fn host(
+        context: &Arc<Context>,
+        base: usize,
+        bytes: usize,
+        kind: Kind,
+        flags: u32,
+        pinned: Option<HostBuffer>,
+    ) -> Self {
+        Self::over(context, base, bytes, kind, flags, pinned.map_or(Backing::Plain, Backing::Host))
+    }
+
+    fn over(context: &Arc<Context>, base: usize, bytes: usize, kind: Kind, flags: u32, backing: Backing) -> Self {
+        Self { context: Arc::clone(context), base, bytes, kind, flags, backing }
+    }
+
+    /// The context that it belongs to.
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Its first address.
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// The size that the program asked for.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub(crate) fn flags(&self) -> u32 {
+        self.flags
+    }
+
+    /// How an operation reaches `address`, which lies in this allocation.
+    pub(crate) fn place(&self, address: usize) -> Place<'_> {
+        match &self.backing {
+            Backing::Slab(_) => Place::Svm(address),
+            Backing::Buffer { buffer, .. } => Place::Buffer(buffer, address - self.base),
+            Backing::Host(_) | Backing::Plain => Place::Host(address),
+        }
+    }
+
+    /// The pinned buffer beneath host memory, where the driver made one.
+    pub(crate) fn pinned(&self) -> Option<&HostBuffer> {
+        match &self.backing {
+            Backing::Host(pinned) => Some(pinned),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        let memory = self.context.memory();
+        match &self.backing {
+            Backing::Slab(range) => memory.pool.lock().give(*range),
+            Backing::Buffer { reserved, .. } => reserve::give(*reserved),
+            Backing::Host(_) | Backing::Plain => return,
+        }
+        memory.discharge(self.bytes);
+    }
+}

@@ -1,0 +1,129 @@
+//! Host memory that the runtime pins: allocated here, or the program's own.
+
+use super::{Allocation, Kind, MAP, enter, find, take_out};
+use crate::cl::{DeviceType, HostBuffer};
+use crate::error::{Error, ErrorKind, Result};
+use crate::rt::context::Context;
+use crate::rt::memory::Found;
+use std::sync::Arc;
+
+/// Allocates pinned host memory through a context. Any device's copies may use it.
+///
+/// # Errors
+/// [`ErrorKind::OutOfMemory`] when the driver has no more of it.
+pub(crate) fn allocate_pinned(context: &Arc<Context>, bytes: usize, flags: u32) -> Result<Arc<Allocation>> {
+    context.check()?;
+    let refuse = |error: Error| error.argument("size", bytes).on_device(context.device());
+    if bytes > physical_bytes() {
+        let problem = format!("the host has {} bytes of memory", physical_bytes());
+        return Err(refuse(Error::new(ErrorKind::OutOfMemory, problem)));
+    }
+    context.memory().reclaim();
+    let pinned =
+        HostBuffer::new(context.cl(), context.service(), bytes).map_err(|failure| refuse(failure.out_of_memory()))?;
+    enter(Allocation::host(context, pinned.address(), bytes, Kind::Pinned, flags, Some(pinned))).map_err(refuse)
+}
+
+/// Frees pinned host memory by its address, after all work of the device that it was allocated through.
+///
+/// # Errors
+/// [`ErrorKind::InvalidValue`] for anything but the start of a live pinned allocation; nothing is freed.
+pub(crate) fn free_pinned(address: usize) -> Result<()> {
+    let Some(allocation) = take_out(address, |allocation| allocation.kind() == Kind::Pinned) else {
+        let problem = match find(address, 1) {
+            Ok(Found::Known(allocation)) => match allocation.kind() {
+                Kind::Pinned => format!("it points into the pinned memory at {:#x}", allocation.base()),
+                Kind::Registered => "it is registered memory, which the program allocated itself".to_owned(),
+                Kind::Device | Kind::Symbol => "it is device memory".to_owned(),
+            },
+            _ => "the runtime has no pinned memory there".to_owned(),
+        };
+        return Err(Error::new(ErrorKind::InvalidValue, problem).argument("ptr", format_args!("{address:#x}")));
+    };
+    let outcome = allocation.context().synchronize();
+    drop(allocation);
+    outcome
+}
+
+/// Registers host memory of the program's own: pins it where that makes copies faster, and keeps its bounds.
+///
+/// # Errors
+/// [`ErrorKind::HostMemoryAlreadyRegistered`] when a byte of it is registered; [`ErrorKind::InvalidValue`] when it
+/// is not mapped, or known to the runtime as something else.
+pub(crate) fn register(context: &Arc<Context>, address: usize, bytes: usize, flags: u32) -> Result<()> {
+    context.check()?;
+    let refuse = |error: Error| error.argument("ptr", format_args!("{bytes} bytes at {address:#x}"));
+    check_free_of_others(address, bytes).map_err(refuse)?;
+    if !is_mapped(address, bytes) {
+        let problem = "not all of it is mapped into the process";
+        return Err(refuse(Error::new(ErrorKind::InvalidValue, problem).help("check pointer and size")));
+    }
+    // A CPU device reaches any memory as it is; elsewhere pinning is what makes copies fast, and their being
+    // asynchronous does not depend on it.
+    let pinned = if context.caps().device_type == DeviceType::Cpu {
+        None
+    } else {
+        // SAFETY: the range is mapped, and the program promises to keep it until it unregisters it.
+        unsafe { HostBuffer::over(context.cl(), context.service(), address, bytes) }
+            .inspect_err(|failure| log::warn!("registered memory at {address:#x} is not pinned: {failure}"))
+            .ok()
+            .filter(|pinned| pinned.address() == address)
+    };
+    enter(Allocation::host(context, address, bytes, Kind::Registered, flags, pinned)).map(drop).map_err(refuse)
+}
+
+fn check_free_of_others(address: usize, bytes: usize) -> Result<()> {
+    let map = MAP.read();
+    let Some((base, len, allocation)) = map.overlapping(address, bytes).next() else { return Ok(()) };
+    if allocation.kind() == Kind::Registered {
+        let problem = format!("{len} bytes at {base:#x} are registered already");
+        return Err(Error::new(ErrorKind::HostMemoryAlreadyRegistered, problem).help("unregister them first"));
+    }
+    let problem = format!("{len} bytes at {base:#x} are memory that the runtime allocated");
+    Err(Error::new(ErrorKind::InvalidValue, problem).help("register memory of the program's own"))
+}
+
+/// Ends a registration, after all work of the device that it was made through.
+///
+/// # Errors
+/// [`ErrorKind::HostMemoryNotRegistered`] for anything but the start of a registered range.
+pub(crate) fn unregister(address: usize) -> Result<()> {
+    let Some(allocation) = take_out(address, |allocation| allocation.kind() == Kind::Registered) else {
+        let problem = match find(address, 1) {
+            Ok(Found::Known(allocation)) if allocation.kind() == Kind::Registered => {
+                format!("the registered range starts at {:#x}", allocation.base())
+            }
+            _ => "no registered range starts there".to_owned(),
+        };
+        return Err(
+            Error::new(ErrorKind::HostMemoryNotRegistered, problem).argument("ptr", format_args!("{address:#x}"))
+        );
+    };
+    let outcome = allocation.context().synchronize();
+    drop(allocation);
+    outcome
+}
+
+/// The host's memory in bytes.
+pub(crate) fn physical_bytes() -> usize {
+    // SAFETY: a query without pointers.
+    let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(page).unwrap_or(0))
+}
+
+/// Whether every page of the range is mapped; touches none of them.
+fn is_mapped(address: usize, bytes: usize) -> bool {
+    // SAFETY: a query without pointers.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let first = address & !(page - 1);
+    let Some(end) = address.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(page)) else {
+        return false;
+    };
+    const BATCH: usize = 4096;
+    let mut resident = [0u8; BATCH];
+    (first..end).step_by(page * BATCH).all(|start| {
+        let len = (end - start).min(page * BATCH);
+        // SAFETY: the answer has a byte for each page asked about; the kernel checks the addresses.
+        unsafe { libc::mincore(start as *mut _, len, resident.as_mut_ptr()) == 0 }
+    })
+}

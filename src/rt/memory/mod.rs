@@ -1,0 +1,295 @@
+//! Memory: what each address belongs to, and where blocks come from.
+//!
+//! Pointers are real addresses, since programs do arithmetic on them. One interval map for the whole process answers
+//! every question about a pointer ([`find`]); every copy, set, free and launch asks it, so garbage, stale and
+//! overrun pointers are errors and never crashes. What backs an address is the [`Allocation`]'s business.
+
+pub(crate) mod address;
+pub(crate) mod allocation;
+pub(crate) mod host;
+pub(crate) mod pool;
+mod reserve;
+pub(crate) mod slab;
+
+use super::context::Context;
+use super::stream::lanes::Ticket;
+use crate::cl::Caps;
+use crate::cl::caps::SvmSupport;
+use crate::error::{Error, ErrorKind, Result};
+use address::{AddressMap, Lookup};
+pub(crate) use allocation::{Allocation, Kind, Place};
+use parking_lot::{Mutex, RwLock};
+use pool::Pool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Every live allocation of the process, by address.
+static MAP: RwLock<AddressMap<Arc<Allocation>>> = RwLock::new(AddressMap::new());
+
+/// The address ranges that the runtime cuts allocations from: an address in one of them that is in no allocation
+/// was freed, and is nobody's host memory.
+static TERRITORY: RwLock<AddressMap<()>> = RwLock::new(AddressMap::new());
+
+/// How device memory is backed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Shared virtual memory, fine-grained where the device has it.
+    Svm,
+    /// Shared virtual memory, used as coarse-grained.
+    Coarse,
+    /// Buffer objects behind reserved addresses.
+    Buffer,
+}
+
+impl Form {
+    /// Reads `GRIDCL_MEMORY`.
+    pub(crate) fn from_environment(notes: &mut Vec<String>) -> Self {
+        match std::env::var("GRIDCL_MEMORY").as_deref() {
+            Ok("coarse") => Self::Coarse,
+            Ok("buffer") => Self::Buffer,
+            Ok("svm" | "") | Err(_) => Self::Svm,
+            Ok(other) => {
+                notes.push(format!("GRIDCL_MEMORY={other} is none of svm, coarse and buffer; svm is used"));
+                Self::Svm
+            }
+        }
+    }
+
+    /// The nearest form that the device can do.
+    pub(crate) fn limited_to(self, svm: SvmSupport) -> Self {
+        match (self, svm) {
+            (_, SvmSupport::None) => Self::Buffer,
+            (Self::Svm, SvmSupport::Coarse) => Self::Coarse,
+            (form, _) => form,
+        }
+    }
+
+    /// The word that `GRIDCL_MEMORY` and messages use.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Svm => "svm",
+            Self::Coarse => "coarse",
+            Self::Buffer => "buffer",
+        }
+    }
+}
+
+/// A context's memory: the pool, the account, and what waits to be taken back.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    form: Form,
+    /// What the device has; more is never asked of the driver, which may promise what it does not have.
+    limit: u64,
+    allocated: AtomicU64,
+    pool: Mutex<Pool>,
+    graveyard: Mutex<Vec<Buried>>,
+}
+
+/// Memory that was given up while work that may use it was under way.
+#[derive(Debug)]
+struct Buried {
+    allocation: Arc<Allocation>,
+    tickets: Vec<Ticket>,
+}
+
+/// Buried memory beyond this many bytes makes the next allocation ask the driver what is done.
+const GRAVEYARD_BYTES: usize = 64 << 20;
+
+impl Memory {
+    pub(crate) fn new(form: Form, caps: &Caps) -> Self {
+        Self {
+            form,
+            limit: caps.global_bytes,
+            allocated: AtomicU64::new(0),
+            pool: Mutex::new(Pool::new(form == Form::Svm, caps)),
+            graveyard: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Bytes of device memory that the program holds.
+    pub(crate) fn allocated_bytes(&self) -> u64 {
+        self.allocated.load(Relaxed)
+    }
+
+    /// Takes back buried memory whose work is known to be done. Asks no driver.
+    pub(crate) fn reclaim(&self) {
+        let mut graveyard = self.graveyard.lock();
+        let (done, waiting) =
+            std::mem::take(&mut *graveyard).into_iter().partition(|buried| buried.tickets.iter().all(Ticket::is_done));
+        *graveyard = waiting;
+        drop(graveyard);
+        let done: Vec<Buried> = done;
+        drop(done);
+    }
+
+    /// Gives empty slabs back to the driver, down to `keep` bytes.
+    pub(crate) fn trim(&self, keep: usize) {
+        self.pool.lock().trim(keep);
+    }
+
+    /// The slabs that kernels may reach, and a number that changes with them.
+    pub(crate) fn slabs(&self) -> (u64, Arc<[usize]>) {
+        self.pool.lock().bases()
+    }
+
+    fn bury(&self, allocation: Arc<Allocation>, tickets: Vec<Ticket>) {
+        self.graveyard.lock().push(Buried { allocation, tickets });
+    }
+
+    fn buried_bytes(&self) -> usize {
+        self.graveyard.lock().iter().map(|buried| buried.allocation.bytes()).sum()
+    }
+
+    /// Enters `bytes` into the account, unless the device does not have them.
+    fn charge(&self, bytes: usize) -> bool {
+        self.allocated
+            .fetch_update(Relaxed, Relaxed, |held| held.checked_add(bytes as u64).filter(|&sum| sum <= self.limit))
+            .is_ok()
+    }
+
+    fn discharge(&self, bytes: usize) {
+        self.allocated.fetch_sub(bytes as u64, Relaxed);
+    }
+}
+
+/// What the map says about a range.
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// The whole range lies in this allocation.
+    Known(Arc<Allocation>),
+    /// It was the runtime's and is free.
+    Freed,
+    /// The runtime does not know it: ordinary memory of the host, or garbage.
+    Foreign,
+}
+
+/// Finds what a range belongs to.
+///
+/// # Errors
+/// [`ErrorKind::InvalidValue`] where it starts in an allocation and ends beyond it.
+pub(crate) fn find(address: usize, bytes: usize) -> Result<Found> {
+    let map = MAP.read();
+    match map.look_up(address, bytes) {
+        Lookup::Inside { value, .. } => Ok(Found::Known(Arc::clone(value))),
+        Lookup::Overrun { base, len, .. } => {
+            let left = base + len - address;
+            Err(Error::new(
+                ErrorKind::InvalidValue,
+                format!("the allocation at {base:#x} has {len} bytes, {left} from there on"),
+            )
+            .help(format!("{bytes} bytes are {} too many", bytes - left)))
+        }
+        Lookup::Unknown => {
+            drop(map);
+            let ours = !matches!(TERRITORY.read().look_up(address, 1), Lookup::Unknown);
+            Ok(if ours { Found::Freed } else { Found::Foreign })
+        }
+    }
+}
+
+/// Allocates device memory of a context.
+///
+/// # Errors
+/// [`ErrorKind::OutOfMemory`] when the device has no room; nothing changed then.
+pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Arc<Allocation>> {
+    context.check()?;
+    let memory = context.memory();
+    if memory.buried_bytes() > GRAVEYARD_BYTES {
+        context.lanes().poll();
+    }
+    memory.reclaim();
+    if !memory.charge(bytes) {
+        context.lanes().poll();
+        memory.reclaim();
+        if !memory.charge(bytes) {
+            let free = memory.limit.saturating_sub(memory.allocated_bytes());
+            return Err(Error::new(ErrorKind::OutOfMemory, format!("the device has {free} bytes left"))
+                .argument("size", bytes)
+                .on_device(context.device()));
+        }
+    }
+    let made = Allocation::new(context, bytes, kind).and_then(enter);
+    made.map_err(|error| {
+        memory.discharge(bytes);
+        error.argument("size", bytes).on_device(context.device())
+    })
+}
+
+/// Puts an allocation into the map.
+fn enter(allocation: Allocation) -> Result<Arc<Allocation>> {
+    let allocation = Arc::new(allocation);
+    let entered = MAP.write().insert(allocation.base(), allocation.bytes(), Arc::clone(&allocation));
+    match entered {
+        Ok(()) => Ok(allocation),
+        Err(overlap) => Err(Error::new(
+            ErrorKind::InvalidValue,
+            format!("{} bytes at {:#x} are known to the runtime already", overlap.len, overlap.base),
+        )),
+    }
+}
+
+/// Takes an allocation out of the map if it starts at `address` and `wanted` accepts it, atomically: of two frees of
+/// one pointer one finds nothing.
+fn take_out(address: usize, wanted: impl FnOnce(&Allocation) -> bool) -> Option<Arc<Allocation>> {
+    let mut map = MAP.write();
+    let (_, allocation) = map.get(address)?;
+    if !wanted(allocation) {
+        return None;
+    }
+    map.remove(address).map(|(_, allocation)| allocation)
+}
+
+/// Frees device memory by its address, after all work of its device.
+///
+/// # Errors
+/// [`ErrorKind::InvalidDevicePointer`] for anything but the start of a live device allocation; nothing is freed.
+pub(crate) fn free(address: usize) -> Result<()> {
+    let Some(allocation) = take_out(address, |allocation| allocation.kind() == Kind::Device) else {
+        return Err(why_not_free(address).argument("ptr", format_args!("{address:#x}")));
+    };
+    // The memory must not be reused while work may still touch it.
+    let outcome = allocation.context().synchronize();
+    drop(allocation);
+    outcome
+}
+
+fn why_not_free(address: usize) -> Error {
+    let refuse = |problem: String| Error::new(ErrorKind::InvalidDevicePointer, problem);
+    match find(address, 1) {
+        Ok(Found::Known(allocation)) if allocation.kind() == Kind::Device => {
+            refuse(format!("it points into the allocation at {:#x}", allocation.base())).help("free that address")
+        }
+        Ok(Found::Known(allocation)) => match allocation.kind() {
+            Kind::Pinned => refuse("it is pinned host memory".into()).help("free it with the call for host memory"),
+            Kind::Registered => refuse("it is registered host memory".into()).help("unregister it"),
+            _ => refuse("it is the storage of a module's symbol".into()).help("it goes with the module"),
+        },
+        Ok(Found::Freed) => refuse("it is free already".into()),
+        _ => refuse("the runtime has not allocated it".into()),
+    }
+}
+
+/// Gives an allocation up without waiting: it is reused when the work under way is done.
+pub(crate) fn give_up(allocation: &Arc<Allocation>) {
+    give_up_after(allocation, Vec::new());
+}
+
+/// The same where work of other devices may use it too.
+pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticket>) {
+    let Some(allocation) = take_out(allocation.base(), |found| std::ptr::eq(found, &**allocation)) else {
+        return;
+    };
+    let context = Arc::clone(allocation.context());
+    tickets.extend(context.lanes().pending());
+    context.memory().bury(allocation, tickets);
+}
+
+/// Drops every allocation of a context from the map.
+pub(super) fn forget_all_of(context: &Context) {
+    let ours = MAP.write().retain(|_, _, allocation| !std::ptr::eq(&**allocation.context(), context));
+    drop(ours);
+}

@@ -1,0 +1,455 @@
+//! The queues behind a context's streams, and the one lock that covers deciding an order and enqueuing it.
+//!
+//! A lane is a stream's place here: its in-order queue, how much was submitted and how much is known to be done.
+//! No event list is kept. The *tail* marker of a lane is made when somebody has to wait for the lane and serves
+//! until new work arrives. Queues are made at the first work and there is one live queue a lane at all times.
+
+use super::order::{Class, LaneId, Order};
+use crate::cl::queue::Priority;
+use crate::cl::status::Result;
+use crate::cl::{self, Failure, Progress, Queue};
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
+
+/// All lanes of one context.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    cl: Arc<cl::Context>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    order: Order,
+    /// By [`LaneId::index`].
+    lanes: Vec<Option<Lane>>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    id: LaneId,
+    queue: Option<Arc<Queue>>,
+    profiling: bool,
+    priority: Option<Priority>,
+    /// How many actions were enqueued.
+    submitted: u64,
+    track: Arc<Track>,
+    tail: Option<Tail>,
+    /// The stream is destroyed; the lane goes when its work is done.
+    closed: bool,
+}
+
+/// How many of a lane's actions are known to be done; outlives the lane for those who asked.
+#[derive(Debug, Default)]
+pub(crate) struct Track(AtomicU64);
+
+#[derive(Clone, Debug)]
+struct Tail {
+    /// The marker stands behind this many actions.
+    behind: u64,
+    marker: Arc<cl::Event>,
+    flushed: bool,
+}
+
+/// A point in a lane: behind all that was submitted when it was taken. Taking one calls nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticket {
+    lane: LaneId,
+    at: u64,
+    track: Arc<Track>,
+}
+
+impl Ticket {
+    /// Whether the work before it is known to be done; looks at no driver.
+    pub(crate) fn is_done(&self) -> bool {
+        self.track.0.load(Acquire) >= self.at
+    }
+}
+
+/// Which waits come before an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// Those of the default-stream rules.
+    Rules,
+    /// In a blocking lane none (a wait for an event adds no other wait); in the legacy lane as the rules say.
+    LegacyOnly,
+}
+
+/// Where a record stands: the marker behind a lane's work and the queue to flush before waiting for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Marked {
+    pub(crate) marker: Arc<cl::Event>,
+    pub(crate) queue: Arc<Queue>,
+}
+
+impl Lanes {
+    /// The lanes of `context`: the legacy lane alone.
+    pub(crate) fn new(context: &Arc<cl::Context>) -> Self {
+        let lanes = vec![Some(Lane::new(Order::LEGACY, None))];
+        Self { cl: Arc::clone(context), state: Mutex::new(State { order: Order::new(), lanes }) }
+    }
+
+    /// A new lane without a queue yet.
+    pub(crate) fn open(&self, class: Class, priority: Option<Priority>) -> LaneId {
+        let mut state = self.state.lock();
+        state.sweep();
+        let id = state.order.add(class);
+        let lane = Some(Lane::new(id, priority));
+        match state.lanes.get_mut(id.index()) {
+            Some(vacant) => *vacant = lane,
+            None => state.lanes.push(lane),
+        }
+        id
+    }
+
+    /// Gives a lane up. Its work still runs, is waited for like any other, and then the lane goes.
+    pub(crate) fn close(&self, id: LaneId) {
+        let mut state = self.state.lock();
+        if let Some(lane) = state.lane(id) {
+            lane.closed = true;
+            if let Some(queue) = lane.queue.clone()
+                && let Err(failure) = queue.flush()
+            {
+                log::warn!(target: "gridcl::cl", "{failure}");
+            }
+        }
+        state.sweep();
+    }
+
+    /// Enqueues an action in a lane: the waits that the rules ask for, then whatever `enqueue` does. Where
+    /// `enqueue` fails the lane is as it was.
+    pub(crate) fn submit<T>(
+        &self,
+        id: LaneId,
+        join: Join,
+        enqueue: impl FnOnce(&Arc<Queue>) -> Result<T>,
+    ) -> Result<(T, Ticket)> {
+        let mut state = self.state.lock();
+        let queue = state.prepare(&self.cl, id, join)?;
+        let answer = enqueue(&queue)?;
+        Ok((answer, state.acted(id)))
+    }
+
+    /// Puts a marker behind the lane's work, or finds the one that stands there. `None`: everything is done.
+    pub(crate) fn mark(&self, id: LaneId) -> Result<Option<Marked>> {
+        let mut state = self.state.lock();
+        let queue = state.prepare(&self.cl, id, Join::Rules)?;
+        if state.is_settled(id) {
+            return Ok(None);
+        }
+        let marker = state.tail(id)?;
+        Ok(Some(Marked { marker, queue }))
+    }
+
+    /// Puts a new marker that will know when the lane's work ended. The lane's queue profiles from then on.
+    pub(crate) fn mark_time(&self, id: LaneId) -> Result<Marked> {
+        let mut state = self.state.lock();
+        state.profile(&self.cl, id)?;
+        let queue = state.prepare(&self.cl, id, Join::Rules)?;
+        let marker = Arc::new(queue.marker()?);
+        let ticket = state.acted(id);
+        if let Some(lane) = state.lane(id) {
+            lane.tail = Some(Tail { behind: ticket.at, marker: Arc::clone(&marker), flushed: false });
+        }
+        Ok(Marked { marker, queue })
+    }
+
+    /// Whether all work of the lane is done; for the legacy lane, that of the blocking lanes too. Never waits.
+    pub(crate) fn is_done(&self, id: LaneId) -> Result<bool> {
+        let mut state = self.state.lock();
+        for id in state.with_dirty(id) {
+            if !state.look(id)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether the lane, and what the rules make it wait for, is known to be idle without asking the driver.
+    pub(crate) fn is_known_idle(&self, id: LaneId) -> bool {
+        let state = self.state.lock();
+        state.is_settled(id) && state.order.before(id).iter().all(|&other| state.is_settled(other))
+    }
+
+    /// Blocks until the lane is done; for the legacy lane, the blocking lanes too.
+    pub(crate) fn wait(&self, id: LaneId) -> Result<()> {
+        let busy = {
+            let mut state = self.state.lock();
+            let ids = state.with_dirty(id);
+            state.busy(ids)
+        };
+        self.wait_for(&busy)
+    }
+
+    /// Blocks until every lane is done.
+    pub(crate) fn wait_all(&self) -> Result<()> {
+        let busy = {
+            let mut state = self.state.lock();
+            let ids = state.ids();
+            state.busy(ids)
+        };
+        let outcome = self.wait_for(&busy);
+        self.state.lock().sweep();
+        outcome
+    }
+
+    /// Blocks until the work before a ticket is done.
+    pub(crate) fn wait_until(&self, ticket: &Ticket) -> Result<()> {
+        if ticket.is_done() {
+            return Ok(());
+        }
+        let busy = {
+            let mut state = self.state.lock();
+            // Of a lane that is gone nothing is left to wait for, and its number may serve another.
+            let same = state.lane(ticket.lane).is_some_and(|lane| Arc::ptr_eq(&lane.track, &ticket.track));
+            if same { state.busy([ticket.lane]) } else { SmallVec::new() }
+        };
+        self.wait_for(&busy)
+    }
+
+    /// A ticket for the lane, unless its work is known to be done. Calls nothing of OpenCL.
+    pub(crate) fn ticket(&self, id: LaneId) -> Option<Ticket> {
+        let state = self.state.lock();
+        if state.is_settled(id) { None } else { state.ticket(id) }
+    }
+
+    /// A ticket for each lane with work that is not known to be done. Calls nothing of OpenCL.
+    pub(crate) fn pending(&self) -> Vec<Ticket> {
+        let state = self.state.lock();
+        state.ids().into_iter().filter(|&id| !state.is_settled(id)).filter_map(|id| state.ticket(id)).collect()
+    }
+
+    /// Looks at every busy lane, so that tickets learn what is done.
+    pub(crate) fn poll(&self) {
+        let mut state = self.state.lock();
+        for id in state.ids() {
+            if let Err(failure) = state.look(id) {
+                log::warn!(target: "gridcl::cl", "{failure}");
+            }
+        }
+        state.sweep();
+    }
+
+    /// Gives up the queues of idle lanes; they come back with the next work.
+    pub(crate) fn trim(&self) {
+        let mut state = self.state.lock();
+        for lane in state.lanes.iter_mut().flatten().filter(|lane| lane.is_settled()) {
+            (lane.queue, lane.tail, lane.profiling) = (None, None, false);
+        }
+    }
+
+    fn wait_for(&self, busy: &[Busy]) -> Result<()> {
+        let mut outcome = Ok(());
+        for lane in busy {
+            outcome = outcome.and(lane.queue.flush());
+        }
+        for lane in busy {
+            outcome = outcome.and(lane.queue.finish());
+            self.state.lock().settle(&lane.ticket);
+        }
+        outcome
+    }
+}
+
+/// A lane that somebody waits for without holding the lock.
+struct Busy {
+    queue: Arc<Queue>,
+    ticket: Ticket,
+}
+
+impl State {
+    fn lane(&mut self, id: LaneId) -> Option<&mut Lane> {
+        self.lanes.get_mut(id.index())?.as_mut()
+    }
+
+    fn expect(&mut self, id: LaneId) -> Result<&mut Lane> {
+        // Streams hold their lanes open, so a missing one means that the stream ended meanwhile.
+        self.lane(id).ok_or(Failure { entry: "stream", status: -36 })
+    }
+
+    fn ids(&self) -> SmallVec<[LaneId; 8]> {
+        self.lanes.iter().flatten().map(|lane| lane.id).collect()
+    }
+
+    fn with_dirty(&self, id: LaneId) -> SmallVec<[LaneId; 8]> {
+        let mut ids: SmallVec<[LaneId; 8]> = SmallVec::from_slice(&[id]);
+        if id == Order::LEGACY {
+            ids.extend_from_slice(self.order.dirty());
+        }
+        ids
+    }
+
+    fn is_settled(&self, id: LaneId) -> bool {
+        self.lanes.get(id.index()).and_then(Option::as_ref).is_none_or(Lane::is_settled)
+    }
+
+    fn ticket(&self, id: LaneId) -> Option<Ticket> {
+        let lane = self.lanes.get(id.index())?.as_ref()?;
+        Some(Ticket { lane: id, at: lane.submitted, track: Arc::clone(&lane.track) })
+    }
+
+    /// Makes the lane's queue where there is none, and the waits that an action in it has to come after. Waits count
+    /// as an action of their own: whatever comes of the next one, the lane is busy until they are over.
+    fn prepare(&mut self, cl: &cl::Context, id: LaneId, join: Join) -> Result<Arc<Queue>> {
+        let lane = self.expect(id)?;
+        let queue = match &lane.queue {
+            Some(queue) => Arc::clone(queue),
+            None => {
+                let queue = Arc::new(Queue::new(cl, lane.profiling, lane.priority)?);
+                lane.queue = Some(Arc::clone(&queue));
+                queue
+            }
+        };
+        if join == Join::Rules || id == Order::LEGACY {
+            let before = self.order.before(id);
+            if !before.is_empty() {
+                let mut tails: SmallVec<[Arc<cl::Event>; 4]> = SmallVec::new();
+                for other in before {
+                    if !self.is_settled(other) {
+                        tails.push(self.flushed_tail(other)?);
+                    }
+                }
+                let events: SmallVec<[&cl::Event; 4]> = tails.iter().map(AsRef::as_ref).collect();
+                queue.barrier(&events)?;
+                self.order.joined(id);
+                if !events.is_empty() {
+                    self.acted(id);
+                }
+            }
+        }
+        Ok(queue)
+    }
+
+    fn acted(&mut self, id: LaneId) -> Ticket {
+        self.order.acted(id);
+        match self.lane(id) {
+            Some(lane) => {
+                lane.submitted += 1;
+                Ticket { lane: id, at: lane.submitted, track: Arc::clone(&lane.track) }
+            }
+            None => Ticket { lane: id, at: 0, track: Arc::default() },
+        }
+    }
+
+    /// The marker behind all work of the lane, made where the one there is has been overtaken.
+    fn tail(&mut self, id: LaneId) -> Result<Arc<cl::Event>> {
+        let lane = self.expect(id)?;
+        if let Some(tail) = lane.tail.as_ref().filter(|tail| tail.behind == lane.submitted) {
+            return Ok(Arc::clone(&tail.marker));
+        }
+        let queue = lane.queue.as_ref().ok_or(Failure { entry: "stream", status: -36 })?;
+        let marker = Arc::new(queue.marker()?);
+        lane.tail = Some(Tail { behind: lane.submitted, marker: Arc::clone(&marker), flushed: false });
+        Ok(marker)
+    }
+
+    /// The same, on its way to the device: some drivers never start what nobody flushed.
+    fn flushed_tail(&mut self, id: LaneId) -> Result<Arc<cl::Event>> {
+        let marker = self.tail(id)?;
+        let lane = self.expect(id)?;
+        if let (Some(queue), Some(tail)) = (&lane.queue, &mut lane.tail)
+            && !tail.flushed
+        {
+            queue.flush()?;
+            tail.flushed = true;
+        }
+        Ok(marker)
+    }
+
+    /// Looks whether a lane is done, without waiting.
+    fn look(&mut self, id: LaneId) -> Result<bool> {
+        if self.is_settled(id) {
+            return Ok(true);
+        }
+        let marker = self.flushed_tail(id)?;
+        let progress = marker.progress()?;
+        if progress == Progress::Pending {
+            return Ok(false);
+        }
+        if let Some(ticket) = self.ticket(id) {
+            self.settle(&ticket);
+        }
+        match progress {
+            Progress::Failed(failure) => Err(failure),
+            _ => Ok(true),
+        }
+    }
+
+    /// Notes that the work before a ticket is done.
+    fn settle(&mut self, ticket: &Ticket) {
+        ticket.track.0.fetch_max(ticket.at, AcqRel);
+        let Some(lane) = self.lane(ticket.lane).filter(|lane| Arc::ptr_eq(&lane.track, &ticket.track)) else {
+            return;
+        };
+        if lane.is_settled() {
+            lane.tail = None;
+            self.order.idle(ticket.lane);
+        }
+    }
+
+    fn busy(&mut self, ids: impl IntoIterator<Item = LaneId>) -> SmallVec<[Busy; 4]> {
+        let mut busy = SmallVec::new();
+        for id in ids {
+            if !self.is_settled(id)
+                && let Some(ticket) = self.ticket(id)
+                && let Some(queue) = self.lane(id).and_then(|lane| lane.queue.clone())
+            {
+                busy.push(Busy { queue, ticket });
+            }
+        }
+        busy
+    }
+
+    /// Changes the lane's queue for one whose markers carry times. The new queue waits for the old one, which
+    /// goes when its work is done.
+    fn profile(&mut self, cl: &cl::Context, id: LaneId) -> Result<()> {
+        if self.expect(id)?.profiling {
+            return Ok(());
+        }
+        let priority = self.expect(id)?.priority;
+        let queue = Queue::new(cl, true, priority)?;
+        if !self.is_settled(id) {
+            let tail = self.flushed_tail(id)?;
+            queue.barrier(&[&tail])?;
+        }
+        let lane = self.expect(id)?;
+        lane.queue = Some(Arc::new(queue));
+        lane.profiling = true;
+        Ok(())
+    }
+
+    /// Removes lanes of destroyed streams whose work is done.
+    fn sweep(&mut self) {
+        for id in self.ids() {
+            if !self.lane(id).is_some_and(|lane| lane.closed) {
+                continue;
+            }
+            // A failed look settles the lane; the device's fault is found by those who wait for it.
+            if self.look(id).unwrap_or(true) {
+                self.lanes[id.index()] = None;
+                self.order.remove(id);
+            }
+        }
+    }
+}
+
+impl Lane {
+    fn new(id: LaneId, priority: Option<Priority>) -> Self {
+        Self {
+            id,
+            queue: None,
+            profiling: false,
+            priority,
+            submitted: 0,
+            track: Arc::default(),
+            tail: None,
+            closed: false,
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.track.0.load(Acquire) >= self.submitted
+    }
+}

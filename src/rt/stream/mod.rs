@@ -1,0 +1,194 @@
+//! Streams: work in order, one after the other, and side by side with other streams'.
+
+pub(crate) mod lanes;
+pub(crate) mod order;
+mod waker;
+
+use super::context::Context;
+use super::device::Device;
+use super::event::Event;
+use crate::cl::UserEvent;
+use crate::cl::queue::Priority;
+use crate::error::{Error, ErrorKind, Result};
+use bitflags::bitflags;
+use lanes::{Join, Ticket};
+use order::{Class, LaneId};
+use std::fmt;
+use std::sync::Arc;
+
+bitflags! {
+    /// How a stream behaves; the numbers are those of both dialects.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    pub struct StreamFlags: u32 {
+        /// The stream has no implicit order with the default stream.
+        const NON_BLOCKING = 1;
+    }
+}
+
+/// Stream priorities: numerically smaller is more urgent. `.0` is the least urgent, `.1` the most.
+pub(crate) const PRIORITIES: (i32, i32) = (0, -2);
+
+/// A stream of a device: its work runs in the order in which it was given.
+///
+/// A clone is the same stream. When the last clone is dropped the stream is given up without waiting; work that it
+/// still has runs to its end (TOPS 7.2, MUSA "streams").
+///
+/// ```
+/// let stream = gridcl::Device::get(0)?.create_stream()?;
+/// assert!(stream.is_done()?);
+/// stream.synchronize()?;
+/// # Ok::<(), gridcl::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Stream(Arc<Inner>);
+
+struct Inner {
+    context: Arc<Context>,
+    lane: LaneId,
+    flags: StreamFlags,
+    priority: i32,
+}
+
+impl Device {
+    /// A blocking stream: ordered with the default stream, not with others.
+    ///
+    /// # Errors
+    /// When the device's context cannot be made.
+    pub fn create_stream(self) -> Result<Stream> {
+        self.create_stream_with(StreamFlags::empty(), 0)
+    }
+
+    /// A stream with flags and a priority, clamped to what there is (0 the least urgent, -2 the most). It is a hint
+    /// to drivers that know it (`cl_khr_priority_hints`).
+    ///
+    /// # Errors
+    /// When the device's context cannot be made.
+    pub fn create_stream_with(self, flags: StreamFlags, priority: i32) -> Result<Stream> {
+        let context = self.context()?;
+        let class = if flags.contains(StreamFlags::NON_BLOCKING) { Class::NonBlocking } else { Class::Blocking };
+        let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
+        let hint = match priority {
+            0 => None,
+            -1 => Some(Priority::Medium),
+            _ => Some(Priority::High),
+        };
+        let lane = context.lanes().open(class, hint.filter(|_| self.caps().has_priorities()));
+        Ok(Stream(Arc::new(Inner { context, lane, flags, priority })))
+    }
+}
+
+impl Stream {
+    pub(super) fn legacy(context: Arc<Context>) -> Self {
+        Self(Arc::new(Inner { context, lane: Context::LEGACY, flags: StreamFlags::empty(), priority: 0 }))
+    }
+
+    /// The device that runs its work.
+    pub fn device(&self) -> Device {
+        self.0.context.device()
+    }
+
+    /// The flags it was made with.
+    pub fn flags(&self) -> StreamFlags {
+        self.0.flags
+    }
+
+    /// The priority it was given, after clamping.
+    pub fn priority(&self) -> i32 {
+        self.0.priority
+    }
+
+    /// Whether all its work is done; for the default stream, that of all blocking streams too. Never waits.
+    ///
+    /// # Errors
+    /// What the device reported about that work.
+    pub fn is_done(&self) -> Result<bool> {
+        let context = &self.0.context;
+        context.check()?;
+        context.lanes().is_done(self.0.lane).map_err(|failure| context.note(failure))
+    }
+
+    /// Blocks until all its work is done; for the default stream, that of all blocking streams too.
+    ///
+    /// # Errors
+    /// What the device reported about that work.
+    pub fn synchronize(&self) -> Result<()> {
+        self.0.context.check()?;
+        self.0.context.wait(self.0.lane)
+    }
+
+    /// Makes the stream's later work wait for the latest record of `event` as it is now; of any device. An event
+    /// that was never recorded is waited for no time at all.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidHandle`] when either of them died with its device's reset.
+    pub fn wait_event(&self, event: &Event) -> Result<()> {
+        let context = &self.0.context;
+        context.check()?;
+        event.context().check()?;
+        let Some(record) = event.latest() else { return Ok(()) };
+        let Some(marked) = record.marked else { return Ok(()) };
+        marked.queue.flush().map_err(|failure| record.context.note(failure))?;
+        if Arc::ptr_eq(&record.context, context) {
+            context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[&marked.marker]))?;
+            return Ok(());
+        }
+        // OpenCL events do not cross contexts: the host carries the news from one to the other.
+        let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
+        context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
+        marked.marker.on_end(move || waker::open(gate)).map_err(|failure| record.context.note(failure))
+    }
+
+    /// Whether its device was not reset since.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.0.context.is_alive()
+    }
+
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.0.context
+    }
+
+    /// The point behind all its work so far; `None` when it is known to be done.
+    pub(crate) fn ticket(&self) -> Option<Ticket> {
+        self.0.context.lanes().ticket(self.0.lane)
+    }
+
+    pub(crate) fn lane(&self) -> LaneId {
+        self.0.lane
+    }
+
+    /// An error where the stream belongs to another device than the work needs.
+    pub(crate) fn check_device(&self, device: Device) -> Result<()> {
+        if self.device() == device {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::InvalidValue, format!("the work belongs to {device}"))
+            .argument("stream", format_args!("a stream of {}", self.device())))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if self.lane != Context::LEGACY {
+            self.context.lanes().close(self.lane);
+        }
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream")
+            .field("device", &self.device())
+            .field("flags", &self.0.flags)
+            .field("priority", &self.0.priority)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Stream {
+    /// Whether both are the same stream.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0.context, &other.0.context) && self.0.lane == other.0.lane
+    }
+}
+
+impl Eq for Stream {}

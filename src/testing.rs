@@ -1,0 +1,109 @@
+//! What the test suite may ask of the runtime (feature `testing`); not part of the stable API.
+//!
+//! A test takes [`guard`] first: tests of one process then run one after the other, and the guard's end asserts
+//! that every OpenCL object that the test made is gone again.
+
+use crate::cl::UserEvent;
+use crate::cl::call::testing as border;
+use crate::error::Result;
+use crate::rt::device::Device;
+use crate::rt::stream::Stream;
+use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
+use std::sync::atomic::Ordering::Relaxed;
+
+static TURN: ReentrantMutex<()> = ReentrantMutex::new(());
+
+/// Live OpenCL objects by kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// Contexts; one a device that was used.
+    pub contexts: i64,
+    /// Command queues.
+    pub queues: i64,
+    /// Events.
+    pub events: i64,
+    /// Programs.
+    pub programs: i64,
+    /// Kernel objects.
+    pub kernels: i64,
+    /// Buffers, parts of buffers and blocks of shared virtual memory.
+    pub blocks: i64,
+}
+
+/// Counts the live objects, after what is kept only for speed was given back.
+pub fn live() -> Live {
+    for device in Device::all() {
+        if let Some(context) = device.active_context() {
+            context.trim();
+        }
+    }
+    let [contexts, queues, events, programs, kernels, blocks] =
+        std::array::from_fn(|object| border::LIVE[object].load(Relaxed));
+    Live { contexts, queues, events, programs, kernels, blocks }
+}
+
+/// One test's turn.
+#[derive(Debug)]
+pub struct Guard {
+    before: Live,
+    _turn: ReentrantMutexGuard<'static, ()>,
+}
+
+/// Waits for this test's turn and counts what is alive. Contexts are made first, so that they count before.
+pub fn guard() -> Guard {
+    let turn = TURN.lock();
+    for device in Device::all() {
+        // A device that failed has no context; its test says so.
+        let _ = device.context();
+    }
+    Guard { before: live(), _turn: turn }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        border::clear_fault();
+        if !std::thread::panicking() {
+            let after = live();
+            assert_eq!(after, self.before, "OpenCL objects alive after the test, against before it");
+        }
+    }
+}
+
+/// Holds a stream's later work back until it is opened, or dropped.
+#[derive(Debug)]
+pub struct Gate(UserEvent);
+
+impl Gate {
+    /// Closes a gate behind the stream's work so far.
+    ///
+    /// # Errors
+    /// What the device reported about earlier work.
+    pub fn close(stream: &Stream) -> Result<Self> {
+        let context = stream.context();
+        let gate = UserEvent::new(context.cl())?;
+        context.submit(stream.lane(), |queue| queue.barrier(&[gate.event()]))?;
+        Ok(Self(gate))
+    }
+
+    /// Lets the work go on.
+    pub fn open(self) {
+        self.0.complete();
+    }
+}
+
+/// Counts the OpenCL calls that `run` makes, by entry point.
+pub fn count_calls<T>(run: impl FnOnce() -> T) -> (T, Vec<(&'static str, u64)>) {
+    border::count_calls();
+    let answer = run();
+    (answer, border::counted())
+}
+
+/// Makes the call of the OpenCL entry point that follows `after` more of them fail with `status`, once.
+pub fn fail(entry: &str, after: u64, status: i32) {
+    border::fail(entry, after, status);
+}
+
+/// Takes a planned fault back; answers whether it was still to come.
+pub fn clear_fault() -> bool {
+    border::clear_fault()
+}

@@ -1,0 +1,127 @@
+//! The calls that both dialects have, under names without a prefix, so that a test is written once and run for both.
+
+/// Runs each test once for MUSA and once for TOPS: within it `malloc` is `musaMalloc` and `topsMalloc` in turn.
+macro_rules! both_dialects {
+    ($($(#[$meta:meta])* fn $name:ident() $body:block)+) => {
+        mod musa {
+            #[allow(unused_imports)]
+            use crate::dialects::musa::*;
+            #[allow(unused_imports)]
+            use super::*;
+            $($(#[$meta])* #[test] fn $name() $body)+
+        }
+        mod tops {
+            #[allow(unused_imports)]
+            use crate::dialects::tops::*;
+            #[allow(unused_imports)]
+            use super::*;
+            $($(#[$meta])* #[test] fn $name() $body)+
+        }
+    };
+}
+
+macro_rules! shared_calls {
+    ($prefix:ident) => {
+        pastey::paste! {
+            pub use gridcl::$prefix::{
+                [<$prefix DeviceReset>] as device_reset, [<$prefix DeviceSynchronize>] as device_synchronize,
+                [<$prefix EventCreate>] as event_create, [<$prefix EventCreateWithFlags>] as event_create_with_flags,
+                [<$prefix EventDestroy>] as event_destroy, [<$prefix EventElapsedTime>] as event_elapsed_time,
+                [<$prefix EventQuery>] as event_query, [<$prefix EventRecord>] as event_record,
+                [<$prefix EventSynchronize>] as event_synchronize, [<$prefix Free>] as free,
+                [<$prefix GetDevice>] as get_device, [<$prefix GetDeviceCount>] as get_device_count,
+                [<$prefix GetDeviceProperties>] as get_device_properties,
+                [<$prefix GetErrorString>] as get_error_string, [<$prefix GetLastError>] as get_last_error,
+                [<$prefix GetSymbolAddress>] as get_symbol_address, [<$prefix GetSymbolSize>] as get_symbol_size,
+                [<$prefix HostGetFlags>] as host_get_flags, [<$prefix HostRegister>] as host_register,
+                [<$prefix HostUnregister>] as host_unregister, [<$prefix LaunchKernel>] as launch_kernel,
+                [<$prefix Malloc>] as malloc, [<$prefix MemGetInfo>] as mem_get_info, [<$prefix Memcpy>] as memcpy,
+                [<$prefix MemcpyAsync>] as memcpy_async, [<$prefix MemcpyFromSymbol>] as memcpy_from_symbol,
+                [<$prefix MemcpyToSymbol>] as memcpy_to_symbol, [<$prefix Memset>] as memset,
+                [<$prefix MemsetAsync>] as memset_async, [<$prefix ModuleGetFunction>] as module_get_function,
+                [<$prefix ModuleGetGlobal>] as module_get_global, [<$prefix ModuleLoad>] as module_load,
+                [<$prefix ModuleLoadData>] as module_load_data, [<$prefix ModuleUnload>] as module_unload,
+                [<$prefix PeekAtLastError>] as peek_at_last_error, [<$prefix SetDevice>] as set_device,
+                [<$prefix StreamCreate>] as stream_create,
+                [<$prefix StreamCreateWithFlags>] as stream_create_with_flags,
+                [<$prefix StreamDestroy>] as stream_destroy, [<$prefix StreamQuery>] as stream_query,
+                [<$prefix StreamSynchronize>] as stream_synchronize,
+                [<$prefix StreamWaitEvent>] as stream_wait_event, dim3,
+                // Types.
+                [<$prefix Error_t>] as Code, [<$prefix Event_t>] as Event, [<$prefix Function_t>] as Function,
+                [<$prefix MemcpyKind>] as Kind, [<$prefix Module_t>] as Module, [<$prefix Stream_t>] as Stream,
+                // Constants.
+                [<$prefix ErrorFileNotFound>] as FILE_NOT_FOUND,
+                [<$prefix ErrorHostMemoryAlreadyRegistered>] as HOST_MEMORY_ALREADY_REGISTERED,
+                [<$prefix ErrorHostMemoryNotRegistered>] as HOST_MEMORY_NOT_REGISTERED,
+                [<$prefix ErrorInvalidConfiguration>] as INVALID_CONFIGURATION,
+                [<$prefix ErrorInvalidDevice>] as INVALID_DEVICE,
+                [<$prefix ErrorInvalidDeviceFunction>] as INVALID_DEVICE_FUNCTION,
+                [<$prefix ErrorInvalidMemcpyDirection>] as INVALID_MEMCPY_DIRECTION,
+                [<$prefix ErrorInvalidSymbol>] as INVALID_SYMBOL, [<$prefix ErrorInvalidValue>] as INVALID_VALUE,
+                [<$prefix ErrorLaunchOutOfResources>] as LAUNCH_OUT_OF_RESOURCES,
+                [<$prefix ErrorNotReady>] as NOT_READY, [<$prefix ErrorNotSupported>] as NOT_SUPPORTED,
+                [<$prefix ErrorNotInitialized>] as NOT_INITIALIZED, [<$prefix ErrorOutOfMemory>] as OUT_OF_MEMORY,
+                [<$prefix EventBlockingSync>] as EVENT_BLOCKING_SYNC,
+                [<$prefix EventDisableTiming>] as EVENT_DISABLE_TIMING, [<$prefix MemcpyDefault>] as DEFAULT,
+                [<$prefix MemcpyDeviceToDevice>] as DEVICE_TO_DEVICE,
+                [<$prefix MemcpyDeviceToHost>] as DEVICE_TO_HOST, [<$prefix MemcpyHostToDevice>] as HOST_TO_DEVICE,
+                [<$prefix MemcpyHostToHost>] as HOST_TO_HOST, [<$prefix StreamNonBlocking>] as NON_BLOCKING,
+                [<$prefix StreamPerThread>] as PER_THREAD, [<$prefix Success>] as SUCCESS,
+            };
+        }
+        use std::ffi::{c_char, c_int, c_uint, c_void};
+        /// The default stream.
+        pub const LEGACY: Stream = std::ptr::null_mut();
+    };
+}
+
+/// MUSA under the shared names.
+#[allow(unused_imports, dead_code)]
+pub mod musa {
+    shared_calls!(musa);
+    use gridcl::musa::*;
+
+    pub const NAME: &str = "musa";
+    pub const NO_DEVICE: Code = musaErrorDevicesUnavailable;
+    pub const INVALID_HANDLE: Code = musaErrorContextIsDestroyed;
+    pub const INVALID_DEVICE_POINTER: Code = musaErrorInvalidValue;
+    pub const BUILD_FAILED: Code = musaErrorInvalidKernel;
+    pub const INVALID_IMAGE: Code = musaErrorInvalidKernelImage;
+    pub const NOT_FOUND: Code = musaErrorSymbolNotFound;
+
+    pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
+        unsafe { musaMallocHost(pointer, bytes) }
+    }
+    pub unsafe fn host_malloc_with_flags(pointer: *mut *mut c_void, bytes: usize, flags: c_uint) -> Code {
+        unsafe { musaHostAlloc(pointer, bytes, flags) }
+    }
+    pub fn host_free(pointer: *mut c_void) -> Code {
+        musaFreeHost(pointer)
+    }
+}
+
+/// TOPS under the shared names.
+#[allow(unused_imports, dead_code)]
+pub mod tops {
+    shared_calls!(tops);
+    use gridcl::tops::*;
+
+    pub const NAME: &str = "tops";
+    pub const NO_DEVICE: Code = topsErrorNoDevice;
+    pub const INVALID_HANDLE: Code = topsErrorInvalidHandle;
+    pub const INVALID_DEVICE_POINTER: Code = topsErrorInvalidDevicePointer;
+    pub const BUILD_FAILED: Code = topsErrorInvalidSource;
+    pub const INVALID_IMAGE: Code = topsErrorInvalidImage;
+    pub const NOT_FOUND: Code = topsErrorNotFound;
+
+    pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
+        unsafe { topsHostMalloc(pointer, bytes, topsHostMallocDefault) }
+    }
+    pub unsafe fn host_malloc_with_flags(pointer: *mut *mut c_void, bytes: usize, flags: c_uint) -> Code {
+        unsafe { topsHostMalloc(pointer, bytes, flags) }
+    }
+    pub fn host_free(pointer: *mut c_void) -> Code {
+        topsHostFree(pointer)
+    }
+}
