@@ -209,6 +209,7 @@ impl<T> DevicePtr<T> {
 
     /// The pointer `elements` further on.
     #[must_use]
+    #[allow(clippy::should_implement_trait, reason = "the name that pointers have for it")]
     pub fn add(self, elements: usize) -> Self {
         Self { address: self.address.wrapping_add((elements * size_of::<T>()) as u64), element: PhantomData }
     }

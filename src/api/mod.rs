@@ -3,7 +3,6 @@
 mod buffer;
 mod copy;
 mod pinned;
-pub mod prelude;
 
 pub use buffer::{DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut};
 pub use copy::{Source, Target};

@@ -158,11 +158,6 @@ impl HostBuffer {
     pub(crate) fn address(&self) -> usize {
         self.address.as_ptr() as usize
     }
-
-    /// The buffer beneath.
-    pub(crate) fn buffer(&self) -> &Buffer {
-        &self.buffer
-    }
 }
 
 impl Drop for HostBuffer {

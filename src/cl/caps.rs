@@ -157,11 +157,9 @@ impl Caps {
         self.device_type != DeviceType::Cpu
     }
 
-    /// Whether a pointer that the host may read is fit as an operand of `clEnqueueSVMMemcpy`.
-    /// Seen right on PoCL 3.1, 6.0 and 7.1, Intel's CPU runtime 2026.2 and NVIDIA 580; drivers for other GPUs have
-    /// been seen to crash (ROCclr#14, chipStar#1594), and get a staging buffer instead.
-    pub(crate) fn svm_copy_takes_host_memory(&self) -> bool {
-        self.device_type == DeviceType::Cpu || self.vendor.starts_with("NVIDIA")
+    /// Whether kernels reach host memory by its own address: where host and device are one.
+    pub(crate) fn kernels_reach_host_memory(&self) -> bool {
+        self.device_type == DeviceType::Cpu && self.svm != SvmSupport::None
     }
 
     /// Whether the driver knows queue priorities (`cl_khr_priority_hints`).

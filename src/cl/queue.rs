@@ -36,7 +36,6 @@ impl Wait {
 pub(crate) enum Priority {
     High = 1,
     Medium = 2,
-    Low = 4,
 }
 
 /// An in-order queue; released when dropped, after which its commands still run to their end.

@@ -110,9 +110,10 @@ macro_rules! runtime_api {
     };
     (@call $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [] $body:expr) => {
         $($doc)+
+        $(#[doc = $crate::dialect::pointer_rule!($safety)])?
         pub $($safety)? extern "C" fn $name($($parameter: $type),*) -> $code {
             let span = $crate::trace::Span::open(stringify!($name));
-            let code = $crate::dialect::enter::<$dialect>(stringify!($name), || $body);
+            let code = $crate::dialect::enter::<$dialect>(stringify!($name), || $crate::dialect::body!([$($safety)?] $body));
             if let Some(span) = span {
                 span.close(&[$((stringify!($parameter), &$parameter as &dyn ::std::fmt::Debug)),*], &code);
             }
@@ -121,6 +122,7 @@ macro_rules! runtime_api {
     };
     (@plain $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [$answer:ty] $body:expr) => {
         $($doc)+
+        $(#[doc = $crate::dialect::pointer_rule!($safety)])?
         pub $($safety)? extern "C" fn $name($($parameter: $type),*) -> $answer {
             $body
         }
@@ -129,3 +131,25 @@ macro_rules! runtime_api {
     (@returns plain $code:ident $answer:ty) => { stringify!($answer) };
 }
 pub(crate) use runtime_api;
+
+/// A call's body. Where it follows pointers the caller of the exported function has promised what they are.
+macro_rules! body {
+    ([unsafe] $body:expr) => {
+        // SAFETY: the caller's, see `pointer_rule`.
+        unsafe { $body }
+    };
+    ([] $body:expr) => {
+        $body
+    };
+}
+pub(crate) use body;
+
+/// What a caller promises of the pointers that it passes.
+macro_rules! pointer_rule {
+    (unsafe) => {
+        "\n# Safety\n\nResults and structures are written and read where the pointers say: each has to be null or valid \
+         for that. Host memory has to be valid for as long as the call, or the work that it starts, uses it; a kernel \
+         has to stay within the memory that it is given."
+    };
+}
+pub(crate) use pointer_rule;

@@ -43,6 +43,18 @@ impl Slot {
     }
 }
 
+impl Slot {
+    /// Whether its driver aborts when the process exits with work under way.
+    pub(super) fn aborts_at_busy_exit(&self) -> bool {
+        self.caps.aborts_at_busy_exit()
+    }
+
+    /// The context if there is one, unless somebody is just making or ending it.
+    pub(super) fn context_now(&self) -> Option<Arc<Context>> {
+        self.primary.try_read()?.clone()
+    }
+}
+
 /// An OpenCL device, by its ordinal; cheap to copy.
 ///
 /// MUSA and TOPS: "device management" of both seeds. Everything the program makes belongs to the device's primary
@@ -221,11 +233,6 @@ impl Device {
         self.0.flags.store(flags, Relaxed);
     }
 
-    /// Whether the primary context exists.
-    pub(crate) fn is_active(self) -> bool {
-        self.0.primary.read().is_some()
-    }
-
     /// The primary context, made on first use.
     pub(crate) fn context(self) -> Result<Arc<Context>> {
         runtime()?;
@@ -238,11 +245,15 @@ impl Device {
             return Ok(Arc::clone(context));
         }
         let context = Context::new(self, self.0.id).map_err(|error| error.on_device(self))?;
+        if self.0.aborts_at_busy_exit() {
+            super::runtime::drain_at_exit();
+        }
         *self.0.primary.write() = Some(Arc::clone(&context));
         Ok(context)
     }
 
     /// The context if there is one, without making it.
+    #[cfg(feature = "testing")]
     pub(crate) fn active_context(self) -> Option<Arc<Context>> {
         self.0.primary.read().clone()
     }

@@ -7,6 +7,7 @@ use crate::cl::{Caps, DeviceType, call, platform};
 use crate::error::{Error, ErrorKind, Result};
 use lazy_static::lazy_static;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// Set in a child process that forked without exec: the driver's threads did not come along.
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -95,6 +96,32 @@ impl Runtime {
             "install a driver (Debian and Ubuntu: apt-get install pocl-opencl-icd for the CPU, or the GPU vendor's), \
              name a loader in OPENCL_DYLIB_PATH, and check that GRIDCL_DEVICES does not hide the device",
         )
+    }
+}
+
+/// Makes the process's exit wait for the device's work, for drivers that abort otherwise. Called when the driver is
+/// loaded, so that the handler runs before the driver's own.
+pub(super) fn drain_at_exit() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: the handler touches only what is never torn down.
+    ONCE.call_once(|| unsafe {
+        libc::atexit(drain);
+    });
+}
+
+/// How long an exit waits at most: work behind a gate that nobody opens any more never ends.
+const EXIT_PATIENCE: Duration = Duration::from_secs(2);
+
+extern "C" fn drain() {
+    if FORKED.load(Relaxed) {
+        return;
+    }
+    let start = Instant::now();
+    let fragile = RUNTIME.slots().iter().filter(|slot| slot.aborts_at_busy_exit());
+    for context in fragile.filter_map(Slot::context_now) {
+        while !context.lanes().are_quiet() && start.elapsed() < EXIT_PATIENCE {
+            std::thread::sleep(Duration::from_micros(200));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The functions of the MUSA dialect.
 
-#![allow(non_snake_case, reason = "the names are the vendor's")]
+#![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
 use super::properties::{attribute, matches, properties};
 use super::*;
@@ -33,7 +33,7 @@ runtime_api! {
     /// How many devices there are.
     ///
     /// Errors: `musaErrorDevicesUnavailable` and a count of 0 where there is none; `musaErrorInvalidValue` for null.
-    call(unsafe) musaGetDeviceCount(count: *mut c_int) => unsafe { device::count(count) };
+    call(unsafe) musaGetDeviceCount(count: *mut c_int) => device::count(count);
 
     /// Makes a device the calling thread's current one. Waits for nothing.
     ///
@@ -43,37 +43,37 @@ runtime_api! {
     /// The calling thread's current device; 0 until it is set.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
-    call(unsafe) musaGetDevice(device: *mut c_int) => unsafe { device::get::<Musa>(device) };
+    call(unsafe) musaGetDevice(device: *mut c_int) => device::get::<Musa>(device);
 
     /// What a device is and can do; sizes in bytes, clocks in kHz.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
     call(unsafe) musaGetDeviceProperties(prop: *mut musaDeviceProp, device: c_int)
-        => unsafe { device::properties(prop, device, properties) };
+        => device::properties(prop, device, properties);
 
     /// One property of a device as a number.
     ///
     /// Errors: `musaErrorInvalidValue` for null or an unknown attribute, `musaErrorInvalidDevice`.
     call(unsafe) musaDeviceGetAttribute(value: *mut c_int, attr: musaDeviceAttr, device: c_int)
-        => unsafe { device::attribute(value, attr, device, attribute) };
+        => device::attribute(value, attr, device, attribute);
 
     /// The name of a device, cut to `len` bytes with its NUL.
     ///
     /// Errors: `musaErrorInvalidValue` for null or no room, `musaErrorInvalidDevice`.
     call(unsafe) musaDeviceGetName(name: *mut c_char, len: c_int, device: c_int)
-        => unsafe { device::name(name, len, device) };
+        => device::name(name, len, device);
 
     /// Bytes of a device's memory.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
     call(unsafe) musaDeviceTotalMem(bytes: *mut usize, device: c_int)
-        => unsafe { device::total_memory(bytes, device) };
+        => device::total_memory(bytes, device);
 
     /// The device that meets most of what `prop` asks for in the fields that are not zero; the first of several.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaChooseDevice(device: *mut c_int, prop: *const musaDeviceProp)
-        => unsafe { device::choose(device, prop, matches) };
+        => device::choose(device, prop, matches);
 
     /// Waits for the current device, then ends all that was made on it, in either dialect.
     ///
@@ -89,24 +89,24 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null or no room, `musaErrorInvalidDevice`.
     call(unsafe) musaDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, device: c_int)
-        => unsafe { device::pci_bus_id(pciBusId, len, device) };
+        => device::pci_bus_id(pciBusId, len, device);
 
     /// The device at a PCI address.
     ///
     /// Errors: `musaErrorInvalidValue` for null or an empty text, `musaErrorInvalidDevice` where none is there.
     call(unsafe) musaDeviceGetByPCIBusId(device: *mut c_int, pciBusId: *const c_char)
-        => unsafe { device::by_pci_bus_id(device, pciBusId) };
+        => device::by_pci_bus_id(device, pciBusId);
 
     /// 16 bytes that name a device, the same in every process.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
     call(unsafe) musaDeviceGetUuid(uuid: *mut musaUuid_t, device: c_int)
-        => unsafe { device::uuid(uuid, device, |bytes| musaUuid_t { bytes }) };
+        => device::uuid(uuid, device, |bytes| musaUuid_t { bytes });
 
     /// The flags that `musaSetDeviceFlags` gave the current device.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
-    call(unsafe) musaGetDeviceFlags(flags: *mut c_uint) => unsafe { device::flags::<Musa>(flags) };
+    call(unsafe) musaGetDeviceFlags(flags: *mut c_uint) => device::flags::<Musa>(flags);
 
     /// Keeps flags for the current device. How a thread waits is the OpenCL driver's choice.
     ///
@@ -118,23 +118,23 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorUnsupportedLimit` for other limits.
     call(unsafe) musaDeviceGetLimit(pValue: *mut usize, limit: musaLimit)
-        => unsafe { device::limit::<Musa>(pValue, limit.0, self::limit) };
+        => device::limit::<Musa>(pValue, limit.0, self::limit);
 
     /// The least urgent stream priority (0), then the most urgent; smaller is more urgent. Either may be left out.
     call(unsafe) musaDeviceGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int)
-        => unsafe { stream::priority_range::<Musa>(leastPriority, greatestPriority) };
+        => stream::priority_range::<Musa>(leastPriority, greatestPriority);
 
     /// The OpenCL version of the current device, 1000 times the major and 10 times the minor; 0 without a device.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaDriverGetVersion(driverVersion: *mut c_int)
-        => unsafe { device::driver_version::<Musa>(driverVersion) };
+        => device::driver_version::<Musa>(driverVersion);
 
     /// The version of gridcl, 1000 times the major and 10 times the minor.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaRuntimeGetVersion(runtimeVersion: *mut c_int)
-        => unsafe { device::runtime_version(runtimeVersion) };
+        => device::runtime_version(runtimeVersion);
 
     section "memory";
 
@@ -142,7 +142,7 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorOutOfMemory`.
     call(unsafe) musaMalloc(devPtr: *mut *mut c_void, size: usize)
-        => unsafe { memory::malloc::<Musa>(devPtr, size, ZeroSize::Null) };
+        => memory::malloc::<Musa>(devPtr, size, ZeroSize::Null);
 
     /// Frees device memory, after all work of its device. Null is nothing to free.
     ///
@@ -153,13 +153,13 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorOutOfMemory`.
     call(unsafe) musaMallocHost(ptr: *mut *mut c_void, size: usize)
-        => unsafe { memory::host_alloc::<Musa>(ptr, size, 0, 0, 0) };
+        => memory::host_alloc::<Musa>(ptr, size, 0, 0, 0);
 
     /// The same with flags, which are kept and ask for nothing that OpenCL lets one choose.
     ///
     /// Errors: `musaErrorInvalidValue` for null or unknown flags, `musaErrorOutOfMemory`.
     call(unsafe) musaHostAlloc(pHost: *mut *mut c_void, size: usize, flags: c_uint)
-        => unsafe { memory::host_alloc::<Musa>(pHost, size, flags, HOST_ALLOC, 0) };
+        => memory::host_alloc::<Musa>(pHost, size, flags, HOST_ALLOC, 0);
 
     /// Frees page-locked host memory, after all work of its device. Null is nothing to free.
     ///
@@ -171,7 +171,7 @@ runtime_api! {
     /// Errors: `musaErrorInvalidValue` for null, size 0, unmapped memory or unknown flags,
     /// `musaErrorHostMemoryAlreadyRegistered` where a byte is registered, `musaErrorNotSupported` for I/O memory.
     call(unsafe) musaHostRegister(ptr: *mut c_void, size: usize, flags: c_uint)
-        => unsafe { memory::host_register::<Musa>(ptr, size, flags, HOST_REGISTER, musaHostRegisterIoMemory) };
+        => memory::host_register::<Musa>(ptr, size, flags, HOST_REGISTER, musaHostRegisterIoMemory);
 
     /// Ends a registration, after all work of its device.
     ///
@@ -185,13 +185,13 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null or other memory.
     call(unsafe) musaHostGetFlags(pFlags: *mut c_uint, pHost: *mut c_void)
-        => unsafe { memory::host_flags(pFlags, pHost) };
+        => memory::host_flags(pFlags, pHost);
 
     /// Free and total bytes of the current device.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaMemGetInfo(free: *mut usize, total: *mut usize)
-        => unsafe { device::memory_info::<Musa>(free, total) };
+        => device::memory_info::<Musa>(free, total);
 
     /// Copies `count` bytes in the default stream. Returns when host memory is done with; copies between device
     /// memory go on.
@@ -199,7 +199,7 @@ runtime_api! {
     /// Errors: `musaErrorInvalidValue` for null, unknown, freed or overrun pointers or a partial overlap,
     /// `musaErrorInvalidMemcpyDirection` for an unknown kind. Nothing is written then.
     call(unsafe) musaMemcpy(dst: *mut c_void, src: *const c_void, count: usize, kind: musaMemcpyKind)
-        => unsafe { copy::memcpy::<Musa>(dst, src, count, kind.0) };
+        => copy::memcpy::<Musa>(dst, src, count, kind.0);
 
     /// Copies `count` bytes in a stream. Returns at once for page-locked and device memory; ordinary host memory may
     /// change or is complete when it returns.
@@ -207,7 +207,7 @@ runtime_api! {
     /// Errors: as `musaMemcpy`, and `musaErrorContextIsDestroyed` for a dead stream.
     call(unsafe) musaMemcpyAsync(
         dst: *mut c_void, src: *const c_void, count: usize, kind: musaMemcpyKind, stream: musaStream_t,
-    ) => unsafe { copy::memcpy_async::<Musa>(dst, src, count, kind.0, stream.addr()) };
+    ) => copy::memcpy_async::<Musa>(dst, src, count, kind.0, stream.addr());
 
     /// Sets `count` bytes to the low byte of `value` in the default stream. Returns before it is done, but for
     /// page-locked host memory.
@@ -229,26 +229,26 @@ runtime_api! {
     /// Errors: `musaErrorInvalidSymbol`, `musaErrorInvalidValue` past its end, `musaErrorInvalidMemcpyDirection`.
     call(unsafe) musaMemcpyToSymbol(
         symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
-    ) => unsafe { symbol::memcpy::<Musa>(Way::To, symbol, src, count, offset, kind.0, 0, Mode::Sync) };
+    ) => symbol::memcpy::<Musa>(Way::To, symbol, src, count, offset, kind.0, 0, Mode::Sync);
 
     /// Copies `count` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
     ///
     /// Errors: as `musaMemcpyToSymbol`.
     call(unsafe) musaMemcpyFromSymbol(
         dst: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
-    ) => unsafe { symbol::memcpy::<Musa>(Way::From, symbol, dst, count, offset, kind.0, 0, Mode::Sync) };
+    ) => symbol::memcpy::<Musa>(Way::From, symbol, dst, count, offset, kind.0, 0, Mode::Sync);
 
     /// Where a symbol lies on the current device. `symbol` points at its name.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidSymbol`.
     call(unsafe) musaGetSymbolAddress(devPtr: *mut *mut c_void, symbol: *const c_void)
-        => unsafe { symbol::address::<Musa>(devPtr, symbol) };
+        => symbol::address::<Musa>(devPtr, symbol);
 
     /// Bytes of a symbol. `symbol` points at its name.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidSymbol`.
     call(unsafe) musaGetSymbolSize(size: *mut usize, symbol: *const c_void)
-        => unsafe { symbol::size::<Musa>(size, symbol) };
+        => symbol::size::<Musa>(size, symbol);
 
     section "stream";
 
@@ -256,19 +256,19 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaStreamCreate(pStream: *mut musaStream_t)
-        => unsafe { stream::create::<Musa, _>(pStream, 0, musaStreamNonBlocking, 0) };
+        => stream::create::<Musa, _>(pStream, 0, musaStreamNonBlocking, 0);
 
     /// The same with flags.
     ///
     /// Errors: `musaErrorInvalidValue` for null or unknown flags.
     call(unsafe) musaStreamCreateWithFlags(pStream: *mut musaStream_t, flags: c_uint)
-        => unsafe { stream::create::<Musa, _>(pStream, flags, musaStreamNonBlocking, 0) };
+        => stream::create::<Musa, _>(pStream, flags, musaStreamNonBlocking, 0);
 
     /// The same with a priority, smaller being more urgent; clamped to what there is.
     ///
     /// Errors: `musaErrorInvalidValue` for null or unknown flags.
     call(unsafe) musaStreamCreateWithPriority(pStream: *mut musaStream_t, flags: c_uint, priority: c_int)
-        => unsafe { stream::create::<Musa, _>(pStream, flags, musaStreamNonBlocking, priority) };
+        => stream::create::<Musa, _>(pStream, flags, musaStreamNonBlocking, priority);
 
     /// Gives a stream up. Returns at once; its work runs to its end.
     ///
@@ -295,13 +295,13 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorContextIsDestroyed` for dead handles.
     call(unsafe) musaStreamGetFlags(stream: musaStream_t, flags: *mut c_uint)
-        => unsafe { stream::flags::<Musa>(stream.addr(), flags) };
+        => stream::flags::<Musa>(stream.addr(), flags);
 
     /// The priority of a stream, after clamping.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorContextIsDestroyed` for dead handles.
     call(unsafe) musaStreamGetPriority(stream: musaStream_t, priority: *mut c_int)
-        => unsafe { stream::priority::<Musa>(stream.addr(), priority) };
+        => stream::priority::<Musa>(stream.addr(), priority);
 
     section "event";
 
@@ -309,13 +309,13 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaEventCreate(event: *mut musaEvent_t)
-        => unsafe { event::create::<Musa, _>(event, 0, EVENT) };
+        => event::create::<Musa, _>(event, 0, EVENT);
 
     /// The same with flags.
     ///
     /// Errors: `musaErrorInvalidValue` for null or unknown flags.
     call(unsafe) musaEventCreateWithFlags(event: *mut musaEvent_t, flags: c_uint)
-        => unsafe { event::create::<Musa, _>(event, flags, EVENT) };
+        => event::create::<Musa, _>(event, flags, EVENT);
 
     /// Destroys an event. Returns at once, also while it is pending.
     ///
@@ -349,7 +349,7 @@ runtime_api! {
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorContextIsDestroyed` for dead, unrecorded or untimed
     /// events and different devices, `musaErrorNotReady` while one is pending.
     call(unsafe) musaEventElapsedTime(ms: *mut f32, start: musaEvent_t, end: musaEvent_t)
-        => unsafe { event::elapsed::<Musa>(ms, start.addr(), end.addr()) };
+        => event::elapsed::<Musa>(ms, start.addr(), end.addr());
 
     section "module and launch";
 
@@ -358,13 +358,13 @@ runtime_api! {
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidKernel` for text that does not compile,
     /// `musaErrorInvalidKernelImage` for what is no text or has no kernel.
     call(unsafe) musaModuleLoadData(module: *mut musaModule_t, image: *const c_void)
-        => unsafe { module::load_data::<Musa, _>(module, image) };
+        => module::load_data::<Musa, _>(module, image);
 
     /// The same from a file.
     ///
     /// Errors: as `musaModuleLoadData`, and `musaErrorFileNotFound`.
     call(unsafe) musaModuleLoad(module: *mut musaModule_t, fname: *const c_char)
-        => unsafe { module::load::<Musa, _>(module, fname) };
+        => module::load::<Musa, _>(module, fname);
 
     /// Ends a module with its functions and symbols, after all work of the current device.
     ///
@@ -376,14 +376,14 @@ runtime_api! {
     /// Errors: `musaErrorInvalidValue` for null or an empty name, `musaErrorSymbolNotFound`,
     /// `musaErrorContextIsDestroyed` for dead handles.
     call(unsafe) musaModuleGetFunction(function: *mut musaFunction_t, module: musaModule_t, name: *const c_char)
-        => unsafe { module::function::<Musa, _>(function, module.addr(), name) };
+        => module::function::<Musa, _>(function, module.addr(), name);
 
     /// A symbol's address and size in bytes on the current device; one of the results may be null.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorSymbolNotFound`, `musaErrorContextIsDestroyed`.
     call(unsafe) musaModuleGetGlobal(
         dptr: *mut *mut c_void, bytes: *mut usize, module: musaModule_t, name: *const c_char,
-    ) => unsafe { module::global::<Musa>(dptr, bytes, module.addr(), name, false) };
+    ) => module::global::<Musa>(dptr, bytes, module.addr(), name, false);
 
     /// Launches a kernel: `args[i]` points at the i-th value, `__local` parameters take none and share `sharedMem`
     /// bytes. Returns before it runs; the values are copied.
@@ -394,7 +394,7 @@ runtime_api! {
     call(unsafe) musaLaunchKernel(
         func: *const c_void, gridDim: dim3, blockDim: dim3, args: *mut *mut c_void, sharedMem: usize,
         stream: musaStream_t,
-    ) => unsafe { launch::launch::<Musa>(func, gridDim, blockDim, args, sharedMem, stream.addr()) };
+    ) => launch::launch::<Musa>(func, gridDim, blockDim, args, sharedMem, stream.addr());
 
     section "error";
 
@@ -408,7 +408,7 @@ runtime_api! {
     ///
     /// Errors: `musaErrorInvalidValue` for null or an unknown number, whose text is given all the same.
     call(unsafe) musaGetErrorName(errorName: *mut *const c_char, error: musaError_t)
-        => unsafe { error::put_name(errorName, error.name(), error.is_known(), error.0) };
+        => error::put_name(errorName, error.name(), error.is_known(), error.0);
 
     /// What an error means; never null.
     plain musaGetErrorString(error: musaError_t) -> *const c_char => error.error_string().as_ptr();

@@ -1,6 +1,6 @@
 //! The functions of the TOPS dialect.
 
-#![allow(non_snake_case, reason = "the names are the vendor's")]
+#![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
 use super::properties::{attribute, matches, properties};
 use super::*;
@@ -48,18 +48,18 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null.
     call(unsafe) topsDriverGetVersion(driverVersion: *mut c_int)
-        => unsafe { device::driver_version::<Tops>(driverVersion) };
+        => device::driver_version::<Tops>(driverVersion);
 
     /// The version of gridcl, 1000 times the major and 10 times the minor.
     ///
     /// Errors: `topsErrorInvalidValue` for null.
     call(unsafe) topsRuntimeGetVersion(runtimeVersion: *mut c_int)
-        => unsafe { device::runtime_version(runtimeVersion) };
+        => device::runtime_version(runtimeVersion);
 
     /// How many devices there are.
     ///
     /// Errors: `topsErrorNoDevice` and a count of 0 where there is none; `topsErrorInvalidValue` for null.
-    call(unsafe) topsGetDeviceCount(count: *mut c_int) => unsafe { device::count(count) };
+    call(unsafe) topsGetDeviceCount(count: *mut c_int) => device::count(count);
 
     /// Makes a device the calling thread's current one. Waits for nothing.
     ///
@@ -69,49 +69,49 @@ runtime_api! {
     /// The calling thread's current device; 0 until it is set.
     ///
     /// Errors: `topsErrorInvalidValue` for null.
-    call(unsafe) topsGetDevice(deviceId: *mut c_int) => unsafe { device::get::<Tops>(deviceId) };
+    call(unsafe) topsGetDevice(deviceId: *mut c_int) => device::get::<Tops>(deviceId);
 
     /// The device handle of an ordinal, which is the ordinal.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
     call(unsafe) topsDeviceGet(device: *mut topsDevice_t, ordinal: c_int)
-        => unsafe { device::properties(device, ordinal, |device| device.ordinal().try_into().unwrap_or(0)) };
+        => device::properties(device, ordinal, |device| device.ordinal().try_into().unwrap_or(0));
 
     /// What a device is and can do; sizes in bytes, clocks in kHz.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
     call(unsafe) topsGetDeviceProperties(prop: *mut topsDeviceProp_t, deviceId: c_int)
-        => unsafe { device::properties(prop, deviceId, properties) };
+        => device::properties(prop, deviceId, properties);
 
     /// One property of a device as a number.
     ///
     /// Errors: `topsErrorInvalidValue` for null or an unknown attribute, `topsErrorInvalidDevice`.
     call(unsafe) topsDeviceGetAttribute(pi: *mut c_int, attr: topsDeviceAttribute_t, deviceId: c_int)
-        => unsafe { device::attribute(pi, attr, deviceId, attribute) };
+        => device::attribute(pi, attr, deviceId, attribute);
 
     /// The compute capability of a device.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
     call(unsafe) topsDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: topsDevice_t)
-        => unsafe { device::capability(major, minor, device) };
+        => device::capability(major, minor, device);
 
     /// The name of a device, cut to `len` bytes with its NUL.
     ///
     /// Errors: `topsErrorInvalidValue` for null or no room, `topsErrorInvalidDevice`.
     call(unsafe) topsDeviceGetName(name: *mut c_char, len: c_int, device: topsDevice_t)
-        => unsafe { device::name(name, len, device) };
+        => device::name(name, len, device);
 
     /// Bytes of a device's memory.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
     call(unsafe) topsDeviceTotalMem(bytes: *mut usize, device: topsDevice_t)
-        => unsafe { device::total_memory(bytes, device) };
+        => device::total_memory(bytes, device);
 
     /// The device that meets most of what `prop` asks for in the fields that are not zero; the first of several.
     ///
     /// Errors: `topsErrorInvalidValue` for null.
     call(unsafe) topsChooseDevice(device: *mut c_int, prop: *const topsDeviceProp_t)
-        => unsafe { device::choose(device, prop, matches) };
+        => device::choose(device, prop, matches);
 
     /// Waits for the current device, then ends all that was made on it, in either dialect.
     ///
@@ -127,18 +127,18 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null or no room, `topsErrorInvalidDevice`.
     call(unsafe) topsDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, device: c_int)
-        => unsafe { device::pci_bus_id(pciBusId, len, device) };
+        => device::pci_bus_id(pciBusId, len, device);
 
     /// The device at a PCI address.
     ///
     /// Errors: `topsErrorInvalidValue` for null or an empty text, `topsErrorInvalidDevice` where none is there.
     call(unsafe) topsDeviceGetByPCIBusId(device: *mut c_int, pciBusId: *const c_char)
-        => unsafe { device::by_pci_bus_id(device, pciBusId) };
+        => device::by_pci_bus_id(device, pciBusId);
 
     /// The flags that `topsSetDeviceFlags` gave the current device.
     ///
     /// Errors: `topsErrorInvalidValue` for null.
-    call(unsafe) topsGetDeviceFlags(flags: *mut c_uint) => unsafe { device::flags::<Tops>(flags) };
+    call(unsafe) topsGetDeviceFlags(flags: *mut c_uint) => device::flags::<Tops>(flags);
 
     /// Keeps flags for the current device. How a thread waits is the OpenCL driver's choice.
     ///
@@ -149,7 +149,7 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorUnsupportedLimit` for other limits.
     call(unsafe) topsDeviceGetLimit(pValue: *mut usize, limit: topsLimit_t)
-        => unsafe { device::limit::<Tops>(pValue, limit.0, self::limit) };
+        => device::limit::<Tops>(pValue, limit.0, self::limit);
 
     section "memory";
 
@@ -157,7 +157,7 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorOutOfMemory`.
     call(unsafe) topsMalloc(ptr: *mut *mut c_void, size: usize)
-        => unsafe { memory::malloc::<Tops>(ptr, size, ZeroSize::Pointer) };
+        => memory::malloc::<Tops>(ptr, size, ZeroSize::Pointer);
 
     /// Frees device memory, after all work of its device. Null is nothing to free.
     ///
@@ -169,7 +169,7 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null or unknown flags, `topsErrorOutOfMemory`.
     call(unsafe) topsHostMalloc(ptr: *mut *mut c_void, size: usize, flags: c_uint)
-        => unsafe { memory::host_alloc::<Tops>(ptr, size, flags, HOST_MALLOC, HOST_COHERENCE) };
+        => memory::host_alloc::<Tops>(ptr, size, flags, HOST_MALLOC, HOST_COHERENCE);
 
     /// Frees page-locked host memory, after all work of its device. Null is nothing to free.
     ///
@@ -183,7 +183,7 @@ runtime_api! {
     /// `topsErrorNotSupported` for I/O memory.
     call(unsafe) topsHostRegister(hostPtr: *mut c_void, sizeBytes: usize, flags: c_uint) => {
         memory::check_fits_host(sizeBytes)?;
-        unsafe { memory::host_register::<Tops>(hostPtr, sizeBytes, flags, HOST_REGISTER, topsHostRegisterIoMemory) }
+        memory::host_register::<Tops>(hostPtr, sizeBytes, flags, HOST_REGISTER, topsHostRegisterIoMemory)
     };
 
     /// Ends a registration, after all work of its device.
@@ -195,13 +195,13 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null or other memory.
     call(unsafe) topsHostGetFlags(flagsPtr: *mut c_uint, hostPtr: *mut c_void)
-        => unsafe { memory::host_flags(flagsPtr, hostPtr) };
+        => memory::host_flags(flagsPtr, hostPtr);
 
     /// Free and total bytes of the current device.
     ///
     /// Errors: `topsErrorInvalidValue` for null.
     call(unsafe) topsMemGetInfo(free: *mut usize, total: *mut usize)
-        => unsafe { device::memory_info::<Tops>(free, total) };
+        => device::memory_info::<Tops>(free, total);
 
     /// Copies `sizeBytes` bytes in the default stream. Returns when host memory is done with; copies between device
     /// memory go on.
@@ -209,7 +209,7 @@ runtime_api! {
     /// Errors: `topsErrorInvalidValue` for null, unknown, freed or overrun pointers or a partial overlap,
     /// `topsErrorInvalidMemcpyDirection` for an unknown kind. Nothing is written then.
     call(unsafe) topsMemcpy(dst: *mut c_void, src: *const c_void, sizeBytes: usize, kind: topsMemcpyKind)
-        => unsafe { copy::memcpy::<Tops>(dst, src, sizeBytes, kind.0) };
+        => copy::memcpy::<Tops>(dst, src, sizeBytes, kind.0);
 
     /// Copies `sizeBytes` bytes in a stream. Returns at once for page-locked and device memory; ordinary host memory
     /// may change or is complete when it returns.
@@ -217,14 +217,14 @@ runtime_api! {
     /// Errors: as `topsMemcpy`, and `topsErrorInvalidHandle` for a dead stream.
     call(unsafe) topsMemcpyAsync(
         dst: *mut c_void, src: *const c_void, sizeBytes: usize, kind: topsMemcpyKind, stream: topsStream_t,
-    ) => unsafe { copy::memcpy_async::<Tops>(dst, src, sizeBytes, kind.0, stream.addr()) };
+    ) => copy::memcpy_async::<Tops>(dst, src, sizeBytes, kind.0, stream.addr());
 
     /// Copies `sizeBytes` bytes in a stream and returns as `topsMemcpy` does.
     ///
     /// Errors: as `topsMemcpyAsync`.
     call(unsafe) topsMemcpyWithStream(
         dst: *mut c_void, src: *const c_void, sizeBytes: usize, kind: topsMemcpyKind, stream: topsStream_t,
-    ) => unsafe { copy::memcpy_with_stream::<Tops>(dst, src, sizeBytes, kind.0, stream.addr()) };
+    ) => copy::memcpy_with_stream::<Tops>(dst, src, sizeBytes, kind.0, stream.addr());
 
     /// Sets `sizeBytes` bytes to the low byte of `value` in the default stream. Returns before it is done, but for
     /// page-locked host memory.
@@ -245,20 +245,20 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
     call(unsafe) topsGetSymbolAddress(devPtr: *mut *mut c_void, symbol: *const c_void)
-        => unsafe { symbol::address::<Tops>(devPtr, symbol) };
+        => symbol::address::<Tops>(devPtr, symbol);
 
     /// Bytes of a symbol. `symbol` points at its name.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
     call(unsafe) topsGetSymbolSize(size: *mut usize, symbol: *const c_void)
-        => unsafe { symbol::size::<Tops>(size, symbol) };
+        => symbol::size::<Tops>(size, symbol);
 
     /// Copies `sizeBytes` bytes to a symbol from `offset` on, in the default stream. `symbol` points at its name.
     ///
     /// Errors: `topsErrorInvalidSymbol`, `topsErrorInvalidValue` past its end, `topsErrorInvalidMemcpyDirection`.
     call(unsafe) topsMemcpyToSymbol(
         symbol: *const c_void, src: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
-    ) => unsafe { symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, 0, Mode::Sync) };
+    ) => symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, 0, Mode::Sync);
 
     /// The same in a stream.
     ///
@@ -266,16 +266,15 @@ runtime_api! {
     call(unsafe) topsMemcpyToSymbolAsync(
         symbol: *const c_void, src: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
         stream: topsStream_t,
-    ) => unsafe {
-        symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, stream.addr(), Mode::Async)
-    };
+    ) =>
+        symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, stream.addr(), Mode::Async);
 
     /// Copies `sizeBytes` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
     ///
     /// Errors: as `topsMemcpyToSymbol`.
     call(unsafe) topsMemcpyFromSymbol(
         dst: *mut c_void, symbol: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
-    ) => unsafe { symbol::memcpy::<Tops>(Way::From, symbol, dst, sizeBytes, offset, kind.0, 0, Mode::Sync) };
+    ) => symbol::memcpy::<Tops>(Way::From, symbol, dst, sizeBytes, offset, kind.0, 0, Mode::Sync);
 
     /// The same in a stream.
     ///
@@ -283,9 +282,8 @@ runtime_api! {
     call(unsafe) topsMemcpyFromSymbolAsync(
         dst: *mut c_void, symbol: *const c_void, sizeBytes: usize, offset: usize, kind: topsMemcpyKind,
         stream: topsStream_t,
-    ) => unsafe {
-        symbol::memcpy::<Tops>(Way::From, symbol, dst, sizeBytes, offset, kind.0, stream.addr(), Mode::Async)
-    };
+    ) =>
+        symbol::memcpy::<Tops>(Way::From, symbol, dst, sizeBytes, offset, kind.0, stream.addr(), Mode::Async);
 
     section "stream";
 
@@ -293,13 +291,13 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null.
     call(unsafe) topsStreamCreate(stream: *mut topsStream_t)
-        => unsafe { stream::create::<Tops, _>(stream, 0, STREAM, 0) };
+        => stream::create::<Tops, _>(stream, 0, STREAM, 0);
 
     /// The same with flags; `topsStreamNonMerging` changes nothing, since no two actions are ever merged.
     ///
     /// Errors: `topsErrorInvalidValue` for null or unknown flags.
     call(unsafe) topsStreamCreateWithFlags(stream: *mut topsStream_t, flags: c_uint)
-        => unsafe { stream::create::<Tops, _>(stream, flags, STREAM, 0) };
+        => stream::create::<Tops, _>(stream, flags, STREAM, 0);
 
     /// Gives a stream up. Returns at once; its work runs to its end.
     ///
@@ -328,14 +326,14 @@ runtime_api! {
     ///
     /// Errors: `topsErrorInvalidValue` for null.
     call(unsafe) topsEventCreate(event: *mut topsEvent_t)
-        => unsafe { event::create::<Tops, _>(event, 0, EVENT) };
+        => event::create::<Tops, _>(event, 0, EVENT);
 
     /// The same with flags.
     ///
     /// Errors: `topsErrorInvalidValue` for null, unknown flags, or both release flags.
     call(unsafe) topsEventCreateWithFlags(event: *mut topsEvent_t, flags: c_uint) => {
         event::check_exclusive(flags, RELEASE)?;
-        unsafe { event::create::<Tops, _>(event, flags, EVENT) }
+        event::create::<Tops, _>(event, flags, EVENT)
     };
 
     /// Destroys an event. Returns at once, also while it is pending.
@@ -364,7 +362,7 @@ runtime_api! {
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidHandle` for dead, unrecorded or untimed events and
     /// different devices, `topsErrorNotReady` while one is pending.
     call(unsafe) topsEventElapsedTime(ms: *mut f32, start: topsEvent_t, stop: topsEvent_t)
-        => unsafe { event::elapsed::<Tops>(ms, start.addr(), stop.addr()) };
+        => event::elapsed::<Tops>(ms, start.addr(), stop.addr());
 
     section "module and launch";
 
@@ -373,13 +371,13 @@ runtime_api! {
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSource` for text that does not compile,
     /// `topsErrorInvalidImage` for what is no text or has no kernel.
     call(unsafe) topsModuleLoadData(module: *mut topsModule_t, image: *const c_void)
-        => unsafe { module::load_data::<Tops, _>(module, image) };
+        => module::load_data::<Tops, _>(module, image);
 
     /// The same from a file.
     ///
     /// Errors: as `topsModuleLoadData`, and `topsErrorFileNotFound`.
     call(unsafe) topsModuleLoad(module: *mut topsModule_t, fname: *const c_char)
-        => unsafe { module::load::<Tops, _>(module, fname) };
+        => module::load::<Tops, _>(module, fname);
 
     /// Ends a module with its functions and symbols, after all work of the current device.
     ///
@@ -391,14 +389,14 @@ runtime_api! {
     /// Errors: `topsErrorInvalidValue` for null or an empty name, `topsErrorNotFound`, `topsErrorInvalidHandle` for
     /// dead handles.
     call(unsafe) topsModuleGetFunction(function: *mut topsFunction_t, module: topsModule_t, kname: *const c_char)
-        => unsafe { module::function::<Tops, _>(function, module.addr(), kname) };
+        => module::function::<Tops, _>(function, module.addr(), kname);
 
     /// A symbol's address and size in bytes on the current device; either result may be null.
     ///
     /// Errors: `topsErrorInvalidValue` for a null name, `topsErrorNotFound`, `topsErrorInvalidHandle`.
     call(unsafe) topsModuleGetGlobal(
         dptr: *mut *mut c_void, bytes: *mut usize, hmod: topsModule_t, name: *const c_char,
-    ) => unsafe { module::global::<Tops>(dptr, bytes, hmod.addr(), name, true) };
+    ) => module::global::<Tops>(dptr, bytes, hmod.addr(), name, true);
 
     /// Launches a kernel: `args[i]` points at the i-th value, `__local` parameters take none and share
     /// `sharedMemBytes`. Returns before it runs; the values are copied.
@@ -409,7 +407,7 @@ runtime_api! {
     call(unsafe) topsLaunchKernel(
         function_address: *const c_void, numBlocks: dim3, dimBlocks: dim3, args: *mut *mut c_void,
         sharedMemBytes: usize, stream: topsStream_t,
-    ) => unsafe { launch::launch::<Tops>(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream.addr()) };
+    ) => launch::launch::<Tops>(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream.addr());
 
     section "error";
 

@@ -1,7 +1,7 @@
 //! Arguments of a launch: checked against the kernel's signature, then set.
 
 use crate::cl::caps::SvmSupport;
-use crate::cl::{Buffer, DeviceType, Kernel};
+use crate::cl::{Buffer, Kernel};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::{self, Allocation, Found, Place};
@@ -91,6 +91,12 @@ pub(super) fn bind(
         return Err(Error::new(ErrorKind::InvalidValue, problem)
             .argument("sharedMem", shared)
             .help("give each its size with the launch builder"));
+    }
+    let (taken, room) = (definition.argument_bytes(), context.caps().max_parameter_bytes);
+    if taken > room {
+        let problem =
+            format!("the arguments of {} take {taken} bytes, and the device passes {room}", definition.name());
+        return Err(Error::new(ErrorKind::InvalidValue, problem).help("pass large structures in a buffer"));
     }
     let mut given = arguments.iter();
     let mut bound = Bound::default();
@@ -194,7 +200,7 @@ fn bind_part(
 
 /// Host memory in a kernel: where host and device are one, its address is the device's too.
 fn bind_host(context: &Context, kernel: &mut Kernel, index: u32, address: usize) -> Result<()> {
-    if context.caps().device_type == DeviceType::Cpu && context.caps().svm != SvmSupport::None {
+    if context.caps().kernels_reach_host_memory() {
         return Ok(kernel.set_pointer(index, address)?);
     }
     Err(Error::new(ErrorKind::NotSupported, "kernels on this device do not reach pinned host memory")

@@ -46,14 +46,9 @@ pub(crate) fn shape(grid: Dim3, block: Dim3, shared: usize, limits: &Limits<'_>)
         }
     }
     let local = block.axes();
-    for axis in 0..3 {
-        if local[axis] > limits.device_axes[axis] {
-            let problem = format!(
-                "the device takes at most {} along {}",
-                limits.device_axes[axis],
-                "xyz".as_bytes()[axis] as char
-            );
-            return Err(refuse("block", block, problem));
+    for ((axis, &most), items) in "xyz".chars().zip(&limits.device_axes).zip(local) {
+        if items > most {
+            return Err(refuse("block", block, format!("the device takes at most {most} along {axis}")));
         }
     }
     let product = local.iter().product::<usize>();

@@ -104,11 +104,13 @@ impl<T> AddressMap<T> {
     }
 
     /// How many blocks there are.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.blocks.len()
     }
 
     /// Whether there is no block.
+    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }

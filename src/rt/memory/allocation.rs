@@ -48,7 +48,7 @@ enum Backing {
     /// A buffer object; the addresses are only reserved.
     Buffer { buffer: cl::Buffer, reserved: Reserved },
     /// Host memory that the driver pinned, mapped as long as it lives.
-    Host(HostBuffer),
+    Host { _mapping: HostBuffer },
     /// Host memory as it is.
     Plain,
 }
@@ -110,7 +110,14 @@ impl Allocation {
         flags: u32,
         pinned: Option<HostBuffer>,
     ) -> Self {
-        Self::over(context, base, bytes, kind, flags, pinned.map_or(Backing::Plain, Backing::Host))
+        Self::over(
+            context,
+            base,
+            bytes,
+            kind,
+            flags,
+            pinned.map_or(Backing::Plain, |_mapping| Backing::Host { _mapping }),
+        )
     }
 
     fn over(context: &Arc<Context>, base: usize, bytes: usize, kind: Kind, flags: u32, backing: Backing) -> Self {
@@ -145,15 +152,7 @@ impl Allocation {
         match &self.backing {
             Backing::Slab(_) => Place::Svm(address),
             Backing::Buffer { buffer, .. } => Place::Buffer(buffer, address - self.base),
-            Backing::Host(_) | Backing::Plain => Place::Host(address),
-        }
-    }
-
-    /// The pinned buffer beneath host memory, where the driver made one.
-    pub(crate) fn pinned(&self) -> Option<&HostBuffer> {
-        match &self.backing {
-            Backing::Host(pinned) => Some(pinned),
-            _ => None,
+            Backing::Host { .. } | Backing::Plain => Place::Host(address),
         }
     }
 }
@@ -164,7 +163,7 @@ impl Drop for Allocation {
         match &self.backing {
             Backing::Slab(range) => memory.pool.lock().give(*range),
             Backing::Buffer { reserved, .. } => reserve::give(*reserved),
-            Backing::Host(_) | Backing::Plain => return,
+            Backing::Host { .. } | Backing::Plain => return,
         }
         memory.discharge(self.bytes);
     }

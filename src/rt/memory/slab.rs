@@ -123,6 +123,7 @@ impl Slabs {
     }
 
     /// Whether nothing of this slab is taken; true of a removed one.
+    #[cfg(test)]
     pub(crate) fn is_empty(&self, slab: SlabId) -> bool {
         self.slabs.get(&slab).is_none_or(|slab| slab.taken == 0)
     }
@@ -155,11 +156,13 @@ impl Slabs {
     }
 
     /// Bytes of all taken ranges, as rounded.
+    #[cfg(test)]
     pub(crate) fn bytes_taken(&self) -> usize {
         self.bytes_taken
     }
 
     /// Bytes of all slabs, used or not.
+    #[cfg(test)]
     pub(crate) fn bytes_held(&self) -> usize {
         self.bytes_held
     }
@@ -170,6 +173,7 @@ impl Slabs {
     }
 
     /// The most that one [`take`](Self::take) could get.
+    #[cfg(test)]
     pub(crate) fn largest_free(&self) -> usize {
         self.free.largest()
     }
@@ -260,6 +264,7 @@ impl FreeRanges {
         (below.next_back().map(Self::range_at), above.next().map(Self::range_at))
     }
 
+    #[cfg(test)]
     fn largest(&self) -> usize {
         self.by_len.last().map_or(0, |&(len, ..)| len)
     }

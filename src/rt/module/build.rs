@@ -186,6 +186,12 @@ impl Definition {
         &self.parameters
     }
 
+    /// Bytes that the arguments take, as far as the sizes are known.
+    pub(crate) fn argument_bytes(&self) -> usize {
+        self.parameters.iter().map(|parameter| parameter.class.bytes()).sum::<usize>()
+            + self.hidden.len() * size_of::<usize>()
+    }
+
     pub(crate) fn group(&self) -> &WorkGroup {
         &self.group
     }

@@ -111,6 +111,7 @@ pub(crate) fn is_generated_kernel(name: &str) -> bool {
 }
 
 /// The kernels that a text defines, in order; those whose names macros make are not seen.
+#[cfg(test)]
 pub(crate) fn kernel_names(source: &str) -> Vec<String> {
     let scan = scan(source);
     let vocabulary = Vocabulary::new(&scan.macros);

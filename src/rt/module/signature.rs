@@ -27,6 +27,16 @@ pub(crate) enum Class {
     Value(Option<usize>),
 }
 
+impl Class {
+    /// Bytes that the argument takes of what a device can pass; 0 where the size is not known.
+    pub(crate) fn bytes(self) -> usize {
+        match self {
+            Self::Value(size) => size.unwrap_or(0),
+            Self::Pointer | Self::Local | Self::Image | Self::Sampler => size_of::<usize>(),
+        }
+    }
+}
+
 impl Parameter {
     /// Reads what the compiler reported.
     pub(crate) fn new(reported: &Reported) -> Self {

@@ -232,6 +232,14 @@ impl Lanes {
         state.sweep();
     }
 
+    /// Whether no lane has work left, as far as can be told at once: a lock that is held means no.
+    pub(crate) fn are_quiet(&self) -> bool {
+        let Some(mut state) = self.state.try_lock() else { return false };
+        let ids = state.ids();
+        // A lane that failed has nothing left to run.
+        ids.into_iter().all(|id| state.look(id).unwrap_or(true))
+    }
+
     /// Gives up the queues of idle lanes; they come back with the next work.
     pub(crate) fn trim(&self) {
         let mut state = self.state.lock();

@@ -9,7 +9,7 @@ use super::device::Device;
 use super::event::Event;
 use crate::cl::UserEvent;
 use crate::cl::queue::Priority;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use bitflags::bitflags;
 use lanes::{Join, Ticket};
 use order::{Class, LaneId};
@@ -120,7 +120,7 @@ impl Stream {
     /// that was never recorded is waited for no time at all.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidHandle`] when either of them died with its device's reset.
+    /// [`ErrorKind::InvalidHandle`](crate::ErrorKind::InvalidHandle) when either of them died with its device's reset.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
         let context = &self.0.context;
         context.check()?;
@@ -154,15 +154,6 @@ impl Stream {
 
     pub(crate) fn lane(&self) -> LaneId {
         self.0.lane
-    }
-
-    /// An error where the stream belongs to another device than the work needs.
-    pub(crate) fn check_device(&self, device: Device) -> Result<()> {
-        if self.device() == device {
-            return Ok(());
-        }
-        Err(Error::new(ErrorKind::InvalidValue, format!("the work belongs to {device}"))
-            .argument("stream", format_args!("a stream of {}", self.device())))
     }
 }
 
