@@ -229,10 +229,15 @@ impl<T> fmt::Debug for DevicePtr<T> {
     }
 }
 
+/// The argument for `len` elements at `address`; null where there are none, since nothing is at that address then.
+fn pointer(address: usize, len: usize) -> Argument<'static> {
+    Argument::pointer(if len == 0 { 0 } else { address })
+}
+
 // SAFETY: the buffer keeps its memory until the launch's work is done.
 unsafe impl<T> KernelArg for DeviceBuffer<T> {
     fn argument(&self) -> Argument<'_> {
-        Argument::pointer(self.allocation.base())
+        pointer(self.allocation.base(), self.len)
     }
 }
 
@@ -253,14 +258,14 @@ unsafe impl<T> KernelArg for &mut DeviceBuffer<T> {
 // SAFETY: as the buffer.
 unsafe impl<T> KernelArg for DeviceSlice<'_, T> {
     fn argument(&self) -> Argument<'_> {
-        Argument::pointer(self.address())
+        pointer(self.address(), self.len())
     }
 }
 
 // SAFETY: as the buffer.
 unsafe impl<T> KernelArg for DeviceSliceMut<'_, T> {
     fn argument(&self) -> Argument<'_> {
-        Argument::pointer(self.address())
+        pointer(self.address(), self.len())
     }
 }
 

@@ -73,8 +73,10 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// What the device reported about those copies.
     pub fn read(&self) -> Result<Reading<'_, T>> {
-        let writes = std::mem::take(&mut self.uses.lock().writes);
-        wait(writes)?;
+        // They stay listed until they are over: another thread, or a call after a failure, has to wait as well.
+        let writes = self.uses.lock().writes.clone();
+        wait(&writes)?;
+        self.uses.lock().writes.retain(|(_, ticket)| !ticket.is_done());
         Ok(Reading { elements: self.elements() })
     }
 
@@ -83,9 +85,10 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// What the device reported about those copies.
     pub fn write(&mut self) -> Result<Writing<'_, T>> {
-        let Uses { reads, writes } = std::mem::take(self.uses.get_mut());
-        wait(reads)?;
-        wait(writes)?;
+        let uses = self.uses.get_mut();
+        wait(&uses.reads)?;
+        wait(&uses.writes)?;
+        *uses = Uses::default();
         let (start, len) = (self.start(), self.len);
         // SAFETY: the memory is ours, initialised, as long as `self`, and nothing else uses it.
         Ok(Writing { elements: unsafe { std::slice::from_raw_parts_mut(start, len) } })
@@ -149,7 +152,7 @@ fn note(uses: &mut Vec<(Arc<Context>, Ticket)>, stream: &Stream) {
     }
 }
 
-fn wait(uses: Vec<(Arc<Context>, Ticket)>) -> Result<()> {
+fn wait(uses: &[(Arc<Context>, Ticket)]) -> Result<()> {
     uses.iter().try_for_each(|(context, ticket)| context.wait_until(ticket))
 }
 

@@ -157,6 +157,12 @@ impl Caps {
         self.device_type != DeviceType::Cpu
     }
 
+    /// NVIDIA's driver (580.159) tells 256 as every kernel's largest work group and runs 1024 all the same; only the
+    /// launch itself finds out whether the kernel's registers suffice.
+    pub(crate) fn understates_kernel_blocks(&self) -> bool {
+        self.vendor.starts_with("NVIDIA")
+    }
+
     /// Whether kernels reach host memory by its own address: where host and device are one.
     pub(crate) fn kernels_reach_host_memory(&self) -> bool {
         self.device_type == DeviceType::Cpu && self.svm != SvmSupport::None

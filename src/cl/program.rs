@@ -3,7 +3,7 @@
 use super::call::{Live, Object, call};
 use super::context::Context;
 use super::status::{Failure, Result};
-use cl3::program::{CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES};
+use cl3::program::{CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_KERNELS};
 use cl3::types::{cl_device_id, cl_program};
 use std::ffi::CString;
 
@@ -58,6 +58,11 @@ impl Program {
 
     /// The names of its kernels.
     pub(crate) fn kernel_names(&self) -> Result<Vec<String>> {
+        // Where there is none PoCL 3.1 writes no names, not even the NUL, and Intel's CPU runtime answers an error.
+        let count = call("clGetProgramInfo", || cl3::program::get_program_info(self.raw, CL_PROGRAM_NUM_KERNELS))?;
+        if count.to_size() == 0 {
+            return Ok(Vec::new());
+        }
         let names = call("clGetProgramInfo", || cl3::program::get_program_info(self.raw, CL_PROGRAM_KERNEL_NAMES))?;
         Ok(String::from(names).split(';').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }

@@ -57,6 +57,14 @@ pub struct Entry {
     pub doc: &'static [&'static str],
 }
 
+/// Forgets, in every dialect, the handles of what died with its device's reset.
+pub(crate) fn sweep_handles() {
+    #[cfg(feature = "musa")]
+    musa::Musa::handles().sweep();
+    #[cfg(feature = "tops")]
+    tops::Tops::handles().sweep();
+}
+
 /// Runs a call: keeps a panic inside, names the call in the error and records it.
 pub(crate) fn enter<D: Dialect>(call: &'static str, body: impl FnOnce() -> Result<()>) -> D::Code {
     match catch_unwind(AssertUnwindSafe(body)) {
@@ -76,9 +84,9 @@ pub(crate) fn enter<D: Dialect>(call: &'static str, body: impl FnOnce() -> Resul
 
 /// Makes the functions of a dialect, and the table that documents and tests read.
 ///
-/// `fn name(parameter: Type, …) => body;` is a call that answers a result code: `body` is a [`Result`], a failure of
-/// which is recorded. `plain fn name(…) -> Type => body;` answers whatever it answers. `unsafe` stands where a
-/// pointer is followed.
+/// `call name(parameter: Type, …) => body;` answers a result code: `body` is a [`Result`], a failure of which is
+/// recorded; inside a stream callback and in a forked child it is refused, but for `anywhere`.
+/// `plain name(…) -> Type => body;` answers whatever it answers. `(unsafe)` stands where a pointer is followed.
 macro_rules! runtime_api {
     (
         dialect $dialect:ident, code $code:ident;
@@ -109,6 +117,14 @@ macro_rules! runtime_api {
         )+)+];
     };
     (@call $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [] $body:expr) => {
+        $crate::dialect::runtime_api!(
+            @anywhere $dialect $code [$($safety)?] [$($doc)+] $name ($($parameter: $type),*) [] {
+                $crate::rt::runtime::refuse_here()?;
+                $body
+            }
+        );
+    };
+    (@anywhere $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [] $body:expr) => {
         $($doc)+
         $(#[doc = $crate::dialect::pointer_rule!($safety)])?
         pub $($safety)? extern "C" fn $name($($parameter: $type),*) -> $code {
@@ -128,6 +144,7 @@ macro_rules! runtime_api {
         }
     };
     (@returns call $code:ident) => { stringify!($code) };
+    (@returns anywhere $code:ident) => { stringify!($code) };
     (@returns plain $code:ident $answer:ty) => { stringify!($answer) };
 }
 pub(crate) use runtime_api;

@@ -4,17 +4,19 @@ use super::copy::Staging;
 use super::copy::builtin::Builtin;
 use super::device::Device;
 use super::memory::Memory;
+use super::runtime::refuse_here;
 use super::stream::lanes::{Join, Lanes, Ticket};
 use super::stream::order::{LaneId, Order};
 use crate::cl::platform::DeviceId;
 use crate::cl::{self, Caps, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
+use parking_lot::Mutex;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// One context of exactly one device. Objects of the program hold it, so it outlives them; [`Context::end`] says
 /// that they are dead all the same.
-#[derive(Debug)]
 pub(crate) struct Context {
     device: Device,
     /// Tells contexts of one device apart over resets.
@@ -26,6 +28,8 @@ pub(crate) struct Context {
     memory: Memory,
     staging: Staging,
     builtin: Builtin,
+    /// What callbacks of a lane ended in, for whoever waits for the lane next.
+    panics: Mutex<Vec<(LaneId, Error)>>,
     alive: AtomicBool,
 }
 
@@ -43,6 +47,7 @@ impl Context {
             memory: Memory::new(device.form(), device.caps()),
             staging: Staging::default(),
             builtin: Builtin::default(),
+            panics: Mutex::default(),
             alive: AtomicBool::new(true),
             cl,
         }))
@@ -89,8 +94,9 @@ impl Context {
         self.alive.load(Ordering::Acquire)
     }
 
-    /// Refuses work on a context that was reset, or on a device that failed.
+    /// Refuses work where the runtime cannot be used, on a context that was reset, and on a device that failed.
     pub(crate) fn check(&self) -> Result<()> {
+        refuse_here()?;
         if !self.is_alive() {
             return Err(
                 Error::new(ErrorKind::InvalidHandle, "it was made before the device was reset").on_device(self.device)
@@ -122,11 +128,19 @@ impl Context {
     /// Blocks until a lane is done.
     pub(crate) fn wait(&self, lane: LaneId) -> Result<()> {
         self.lanes.wait(lane).map_err(|failure| self.note(failure))?;
+        self.device.check()?;
+        self.take_panic(|of| of == lane)
+    }
+
+    /// Blocks until all is done that a lane's next action has to come after.
+    pub(crate) fn wait_turn(&self, lane: LaneId) -> Result<()> {
+        self.lanes.wait_turn(lane).map_err(|failure| self.note(failure))?;
         self.device.check()
     }
 
     /// Blocks until the work before a ticket is done.
     pub(crate) fn wait_until(&self, ticket: &Ticket) -> Result<()> {
+        refuse_here()?;
         self.lanes.wait_until(ticket).map_err(|failure| self.note(failure))
     }
 
@@ -135,7 +149,22 @@ impl Context {
         let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
         self.memory.reclaim();
         outcome?;
-        self.device.check()
+        self.device.check()?;
+        self.take_panic(|_| true)
+    }
+
+    /// Notes that a callback of a lane did not return.
+    pub(crate) fn note_panic(&self, lane: LaneId, text: &str) {
+        let error = Error::new(ErrorKind::Unknown, format!("a callback of the stream panicked: {text}"));
+        self.panics.lock().push((lane, error));
+    }
+
+    fn take_panic(&self, of: impl Fn(LaneId) -> bool) -> Result<()> {
+        let mut panics = self.panics.lock();
+        match panics.iter().position(|(lane, _)| of(*lane)) {
+            Some(index) => Err(panics.remove(index).1),
+            None => Ok(()),
+        }
     }
 
     /// An error for what OpenCL reported, which the device keeps where it is a fault of its own.
@@ -148,6 +177,7 @@ impl Context {
         let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
         self.alive.store(false, Ordering::Release);
         super::memory::forget_all_of(self);
+        super::module::symbol::forget_dead();
         self.trim();
         outcome
     }
@@ -164,4 +194,10 @@ impl Context {
 
     /// The default stream's lane.
     pub(crate) const LEGACY: LaneId = Order::LEGACY;
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("device", &self.device).field("serial", &self.serial).finish_non_exhaustive()
+    }
 }

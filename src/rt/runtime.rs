@@ -27,13 +27,25 @@ pub(crate) struct Runtime {
 /// The runtime, started on first use.
 ///
 /// # Errors
-/// [`ErrorKind::NotInitialized`] in a forked child.
+/// As [`refuse_here`].
 pub(crate) fn runtime() -> Result<&'static Runtime> {
+    refuse_here()?;
+    Ok(&RUNTIME)
+}
+
+/// Refuses a call from where the runtime cannot be used: a forked child, or the inside of a callback.
+pub(crate) fn refuse_here() -> Result<()> {
+    refuse_forked()?;
+    super::stream::hostfn::refuse_inside()
+}
+
+/// Refuses a call in a forked child with [`ErrorKind::NotInitialized`]: it would wait for threads that stayed behind.
+pub(crate) fn refuse_forked() -> Result<()> {
     if FORKED.load(Relaxed) {
         return Err(Error::new(ErrorKind::NotInitialized, "this process was forked from one that used the runtime")
             .help("call exec in the child, or fork before the first call"));
     }
-    Ok(&RUNTIME)
+    Ok(())
 }
 
 impl Runtime {

@@ -4,6 +4,7 @@ use super::{Out, null, put_text, text};
 use crate::dialect::{Dialect, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::device::Device;
+use crate::rt::runtime::refuse_forked;
 use std::ffi::{c_char, c_int, c_uint};
 
 /// A device argument, as C passes it.
@@ -48,7 +49,9 @@ pub(crate) fn set<D: Dialect>(ordinal: c_int) -> Result<()> {
 /// `ordinal` has to be null or writable.
 pub(crate) unsafe fn get<D: Dialect>(ordinal: *mut c_int) -> Result<()> {
     // SAFETY: the caller's.
-    unsafe { Out::new("device", ordinal) }?.set(thread::ordinal::<D>().try_into().unwrap_or(0));
+    let out = unsafe { Out::new("device", ordinal) }?;
+    refuse_forked()?;
+    out.set(thread::ordinal::<D>().try_into().unwrap_or(0));
     Ok(())
 }
 
@@ -60,7 +63,7 @@ pub(crate) fn synchronize<D: Dialect>() -> Result<()> {
 /// `DeviceReset`: ends everything that was made on the current device.
 pub(crate) fn reset<D: Dialect>() -> Result<()> {
     let outcome = thread::device::<D>()?.reset();
-    D::handles().sweep();
+    crate::dialect::sweep_handles();
     outcome
 }
 
@@ -72,6 +75,17 @@ pub(crate) unsafe fn properties<P>(out: *mut P, ordinal: c_int, of: fn(Device) -
     // SAFETY: the caller's.
     let out = unsafe { Out::new("prop", out) }?;
     out.set(of(device(ordinal)?));
+    Ok(())
+}
+
+/// `DeviceGet`: the handle of a device, which is its ordinal.
+///
+/// # Safety
+/// `out` has to be null or writable.
+pub(crate) unsafe fn handle(out: *mut c_int, ordinal: c_int) -> Result<()> {
+    // SAFETY: the caller's.
+    let out = unsafe { Out::new("device", out) }?;
+    out.set(device(ordinal)?.ordinal().try_into().unwrap_or(0));
     Ok(())
 }
 
@@ -116,10 +130,11 @@ pub(crate) unsafe fn choose<P>(out: *mut c_int, wanted: *const P, score: fn(Devi
 /// # Safety
 /// `out` has to be null or writable for `len` bytes.
 pub(crate) unsafe fn name(out: *mut c_char, len: c_int, ordinal: c_int) -> Result<()> {
-    let device = device(ordinal);
+    if out.is_null() {
+        return Err(null("name"));
+    }
     // SAFETY: the caller's.
-    unsafe { put_text("name", out, len, device.as_ref().map_or("", |device| device.name()), true) }?;
-    device.map(drop)
+    unsafe { put_text("name", out, len, device(ordinal)?.name(), true) }
 }
 
 /// `DeviceTotalMem`: global memory in bytes.

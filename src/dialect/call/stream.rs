@@ -1,11 +1,11 @@
 //! Stream calls (behaviour.md 2.3, 2.5 and 3.8).
 
-use super::{Out, check_flags};
+use super::{Out, check_flags, null};
 use crate::dialect::handle::{self, Object};
 use crate::dialect::{Dialect, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::stream::{PRIORITIES, StreamFlags};
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_void};
 
 /// `StreamCreate` and its kin: a stream of the current device. `known` are the flags that the dialect knows.
 ///
@@ -93,4 +93,56 @@ pub(crate) unsafe fn priority_range<D: Dialect>(least: *mut c_int, greatest: *mu
         }
     }
     Ok(())
+}
+
+/// What a callback is given: the program's own pointers, which the runtime carries to another thread unopened.
+struct Carried<T>(T);
+
+// SAFETY: the pointers are only handed back to the program, which knows what they are.
+unsafe impl<T> Send for Carried<T> {}
+
+impl<T> Carried<T> {
+    /// The pointers. Taking the whole value keeps the promise attached to it inside a closure.
+    fn open(self) -> T {
+        self.0
+    }
+}
+
+/// `StreamAddCallback`: a function in stream order.
+///
+/// # Safety
+/// The function has to be callable from another thread with `user`.
+pub(crate) unsafe fn add_callback<D: Dialect, S: 'static>(
+    callback: Option<unsafe extern "C" fn(*mut S, D::Code, *mut c_void)>,
+    stream: *mut S,
+    user: *mut c_void,
+    flags: c_uint,
+    known: c_uint,
+) -> Result<()> {
+    let callback = callback.ok_or_else(|| null("callback"))?;
+    check_flags(flags, known)?;
+    let carried = Carried((stream, user));
+    handle::stream::<D>(stream.addr())?.launch_host_fn(move |status| {
+        let (stream, user) = carried.open();
+        let code = status.map_or_else(|error| D::code(error.kind()), |()| D::SUCCESS);
+        // SAFETY: the caller's.
+        unsafe { callback(stream, code, user) };
+    })
+}
+
+/// `LaunchHostFunc`: a function in stream order that is told nothing.
+///
+/// # Safety
+/// The function has to be callable from another thread with `user`.
+pub(crate) unsafe fn launch_host_func<D: Dialect>(
+    stream: usize,
+    function: Option<unsafe extern "C" fn(*mut c_void)>,
+    user: *mut c_void,
+) -> Result<()> {
+    let function = function.ok_or_else(|| null("fn"))?;
+    let carried = Carried(user);
+    handle::stream::<D>(stream)?.launch_host_fn(move |_| {
+        // SAFETY: the caller's.
+        unsafe { function(carried.open()) };
+    })
 }

@@ -43,7 +43,7 @@ runtime_api! {
     /// The calling thread's current device; 0 until it is set.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
-    call(unsafe) musaGetDevice(device: *mut c_int) => device::get::<Musa>(device);
+    anywhere(unsafe) musaGetDevice(device: *mut c_int) => device::get::<Musa>(device);
 
     /// What a device is and can do; sizes in bytes, clocks in kHz.
     ///
@@ -303,6 +303,21 @@ runtime_api! {
     call(unsafe) musaStreamGetPriority(stream: musaStream_t, priority: *mut c_int)
         => stream::priority::<Musa>(stream.addr(), priority);
 
+    /// Calls a function of the program in stream order, once, with the stream, success or the device's error, and
+    /// `userData`. Later work of the stream waits until it has returned. `flags` has to be 0. Calls of the runtime
+    /// from inside answer `musaErrorNotPermitted`.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null or flags, `musaErrorContextIsDestroyed` for dead handles.
+    call(unsafe) musaStreamAddCallback(
+        stream: musaStream_t, callback: musaStreamCallback_t, userData: *mut c_void, flags: c_uint,
+    ) => stream::add_callback::<Musa, _>(callback, stream, userData, flags, 0);
+
+    /// The same with a function that is told nothing but `userData`.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorContextIsDestroyed` for dead handles.
+    call(unsafe) musaLaunchHostFunc(stream: musaStream_t, hostFn: musaHostFn_t, userData: *mut c_void)
+        => stream::launch_host_func::<Musa>(stream.addr(), hostFn, userData);
+
     section "event";
 
     /// Creates an event of the current device that keeps times.
@@ -407,7 +422,7 @@ runtime_api! {
     /// The name of an error; never null.
     ///
     /// Errors: `musaErrorInvalidValue` for null or an unknown number, whose text is given all the same.
-    call(unsafe) musaGetErrorName(errorName: *mut *const c_char, error: musaError_t)
+    anywhere(unsafe) musaGetErrorName(errorName: *mut *const c_char, error: musaError_t)
         => error::put_name(errorName, error.name(), error.is_known(), error.0);
 
     /// What an error means; never null.

@@ -69,13 +69,13 @@ runtime_api! {
     /// The calling thread's current device; 0 until it is set.
     ///
     /// Errors: `topsErrorInvalidValue` for null.
-    call(unsafe) topsGetDevice(deviceId: *mut c_int) => device::get::<Tops>(deviceId);
+    anywhere(unsafe) topsGetDevice(deviceId: *mut c_int) => device::get::<Tops>(deviceId);
 
     /// The device handle of an ordinal, which is the ordinal.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
     call(unsafe) topsDeviceGet(device: *mut topsDevice_t, ordinal: c_int)
-        => device::properties(device, ordinal, |device| device.ordinal().try_into().unwrap_or(0));
+        => device::handle(device, ordinal);
 
     /// What a device is and can do; sizes in bytes, clocks in kHz.
     ///
@@ -319,6 +319,15 @@ runtime_api! {
     /// Errors: `topsErrorInvalidHandle` for dead handles, `topsErrorInvalidValue` for flags.
     call topsStreamWaitEvent(stream: topsStream_t, event: topsEvent_t, flags: c_uint)
         => stream::wait_event::<Tops>(stream.addr(), event.addr(), flags, 0);
+
+    /// Calls a function of the program in stream order, once, with the stream, success or the device's error, and
+    /// `userData`. Later work of the stream waits until it has returned, with either flag. Calls of the runtime from
+    /// inside answer `topsErrorNotSupported`.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or unknown flags, `topsErrorInvalidHandle` for dead handles.
+    call(unsafe) topsStreamAddCallback(
+        stream: topsStream_t, callback: topsStreamCallback_t, userData: *mut c_void, flags: c_uint,
+    ) => stream::add_callback::<Tops, _>(callback, stream, userData, flags, topsStreamCallbackBlocking);
 
     section "event";
 

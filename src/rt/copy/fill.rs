@@ -32,7 +32,7 @@ pub(crate) fn set(stream: &Stream, address: usize, byte: u8, bytes: usize, mode:
         return Ok(());
     }
     // Memory of another device than the stream's: behind the stream's work, and done when the call returns.
-    stream.synchronize()?;
+    stream.wait_turn()?;
     context.submit(Context::LEGACY, |queue| enqueue(context, queue, end.place(), byte, bytes))?;
     context.wait(Context::LEGACY)
 }
@@ -58,7 +58,7 @@ pub(crate) fn enqueue(
 /// Host memory in stream order: a block of device memory is filled and copied out.
 fn set_host(stream: &Stream, address: usize, byte: u8, bytes: usize, mode: Mode) -> Result<()> {
     if mode == Mode::Sync {
-        stream.synchronize()?;
+        stream.wait_turn()?;
         // SAFETY: the range is live host memory that the runtime knows.
         unsafe { std::ptr::write_bytes(address as *mut u8, byte, bytes) };
         return Ok(());

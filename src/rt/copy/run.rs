@@ -23,7 +23,7 @@ const HOP_BYTES: usize = 16 << 20;
 pub(super) unsafe fn run(stream: &Stream, to: &End, from: &End, bytes: usize, route: Route, waits: bool) -> Result<()> {
     match route {
         Route::OnHost => {
-            stream.synchronize()?;
+            stream.wait_turn()?;
             // SAFETY: the caller's; `copy` has refused ranges that overlap in part.
             unsafe { by_hand(to.address, from.address, bytes) };
             Ok(())
@@ -114,7 +114,7 @@ fn enqueue(
 
 /// A copy on another device than the stream's: behind the stream's work, and done when the call returns.
 fn elsewhere(stream: &Stream, context: &Arc<Context>, to: &End, from: &End, bytes: usize) -> Result<()> {
-    stream.synchronize()?;
+    stream.wait_turn()?;
     context.submit(Context::LEGACY, |queue| enqueue(context, queue, to.place(), from.place(), bytes))?;
     context.wait(Context::LEGACY)
 }
@@ -122,7 +122,7 @@ fn elsewhere(stream: &Stream, context: &Arc<Context>, to: &End, from: &End, byte
 /// From one device to another through pinned host memory: a pointer of one context is never given to a queue of
 /// another, because drivers take it and write wrong data.
 fn across(stream: &Stream, to: &End, from: &End, bytes: usize) -> Result<()> {
-    stream.synchronize()?;
+    stream.wait_turn()?;
     let (Some(target), Some(source)) = (&to.owner, &from.owner) else { return Ok(()) };
     let hop = staging::take(source.context(), bytes.min(HOP_BYTES))?;
     let mut outcome = Ok(());

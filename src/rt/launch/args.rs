@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::{self, Allocation, Found, Place};
 use crate::rt::module::build::Definition;
-use crate::rt::module::signature::{Class, Parameter};
+use crate::rt::module::signature::{self, Class, Parameter};
 use bytemuck::NoUninit;
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -67,7 +67,16 @@ pub(super) struct Bound {
     parts: SmallVec<[Buffer; 2]>,
 }
 
-/// Sets arguments after checking each against its parameter; answers the shared memory that [`Local`]s take.
+/// The shared memory of a launch: what its [`Local`]s take together, or `shared` where it has none.
+pub(super) fn shared_bytes(arguments: &[Argument<'_>], shared: usize) -> usize {
+    let locals = arguments.iter().filter_map(|argument| match argument.0 {
+        Given::Local { bytes } => Some(bytes),
+        _ => None,
+    });
+    locals.reduce(usize::saturating_add).unwrap_or(shared)
+}
+
+/// Sets arguments after checking each against its parameter; answers what has to live until the launch is enqueued.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidValue`] for a wrong count, size or kind, or a pointer that is not device memory of this
@@ -221,8 +230,9 @@ fn padded(bytes: &[u8], size: Option<usize>, parameter: &Parameter) -> Option<Sm
     }
 }
 
+/// Whether it is a built-in one: a struct of the program's may be called `vec3`.
 fn is_vector_of_three(parameter: &Parameter) -> bool {
-    parameter.type_name.ends_with('3') && parameter.type_name.starts_with(|c: char| c.is_ascii_lowercase())
+    parameter.type_name.ends_with('3') && signature::size_of_type(&parameter.type_name).is_some()
 }
 
 /// Reads a `void** args` list: one address of a value for each parameter but the `__local` ones.

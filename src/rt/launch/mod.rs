@@ -7,7 +7,7 @@ use super::context::Context;
 use super::module::Kernel;
 use super::module::build::Definition;
 use super::stream::Stream;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use args::{Argument, KernelArg};
 use check::Limits;
 use smallvec::SmallVec;
@@ -195,6 +195,7 @@ fn enqueue(
     arguments: &[Argument<'_>],
 ) -> Result<()> {
     context.check()?;
+    let shared = args::shared_bytes(arguments, shared);
     let shape = check::shape(grid, block, shared, &limits(context, definition))?;
     let mut pooled = definition.borrow()?;
     let outcome = args::bind(context, definition, &mut pooled.kernel, arguments, shared).and_then(|bound| {
@@ -203,12 +204,26 @@ fn enqueue(
             pooled.kernel.declare_blocks(&slabs)?;
             pooled.declared = set;
         }
-        context.submit(stream.lane(), |queue| queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims))?;
+        context
+            .submit(stream.lane(), |queue| queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims))
+            .map_err(|error| refused(error, definition, block))?;
         drop(bound);
         Ok(())
     });
     definition.give_back(pooled);
     outcome
+}
+
+/// The shape is one that the device can run, so a driver that refuses it speaks of the kernel's own needs.
+fn refused(error: Error, definition: &Definition, block: Dim3) -> Error {
+    match error.kind() {
+        ErrorKind::InvalidConfiguration | ErrorKind::LaunchOutOfResources => {
+            let problem = format!("{} needs more of the device than a block of that size leaves", definition.name());
+            let cause = error.cause().unwrap_or_default().to_owned();
+            Error::new(ErrorKind::LaunchOutOfResources, problem).argument("block", block).caused_by(cause)
+        }
+        _ => error,
+    }
 }
 
 fn limits<'a>(context: &Context, definition: &'a Definition) -> Limits<'a> {
@@ -217,7 +232,7 @@ fn limits<'a>(context: &Context, definition: &'a Definition) -> Limits<'a> {
         kernel: definition.name(),
         device_block: caps.max_work_group,
         device_axes: caps.max_work_items,
-        kernel_block: group.max_size,
+        kernel_block: if caps.understates_kernel_blocks() { caps.max_work_group } else { group.max_size },
         required: group.required,
         shared_bytes: caps.local_bytes,
         shared_static: group.local_bytes,

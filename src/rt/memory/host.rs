@@ -1,6 +1,6 @@
 //! Host memory that the runtime pins: allocated here, or the program's own.
 
-use super::{Allocation, Kind, MAP, enter, find, take_out};
+use super::{Allocation, Kind, MAP, check_unknown, enter, find, take_out};
 use crate::cl::{DeviceType, HostBuffer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
@@ -53,7 +53,7 @@ pub(crate) fn free_pinned(address: usize) -> Result<()> {
 pub(crate) fn register(context: &Arc<Context>, address: usize, bytes: usize, flags: u32) -> Result<()> {
     context.check()?;
     let refuse = |error: Error| error.argument("ptr", format_args!("{bytes} bytes at {address:#x}"));
-    check_free_of_others(address, bytes).map_err(refuse)?;
+    check_unknown(&MAP.read(), address, bytes).map_err(refuse)?;
     if !is_mapped(address, bytes) {
         let problem = "not all of it is mapped into the process";
         return Err(refuse(Error::new(ErrorKind::InvalidValue, problem).help("check pointer and size")));
@@ -70,17 +70,6 @@ pub(crate) fn register(context: &Arc<Context>, address: usize, bytes: usize, fla
             .filter(|pinned| pinned.address() == address)
     };
     enter(Allocation::host(context, address, bytes, Kind::Registered, flags, pinned)).map(drop).map_err(refuse)
-}
-
-fn check_free_of_others(address: usize, bytes: usize) -> Result<()> {
-    let map = MAP.read();
-    let Some((base, len, allocation)) = map.overlapping(address, bytes).next() else { return Ok(()) };
-    if allocation.kind() == Kind::Registered {
-        let problem = format!("{len} bytes at {base:#x} are registered already");
-        return Err(Error::new(ErrorKind::HostMemoryAlreadyRegistered, problem).help("unregister them first"));
-    }
-    let problem = format!("{len} bytes at {base:#x} are memory that the runtime allocated");
-    Err(Error::new(ErrorKind::InvalidValue, problem).help("register memory of the program's own"))
 }
 
 /// Ends a registration, after all work of the device that it was made through.

@@ -222,14 +222,24 @@ pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Resu
 /// Puts an allocation into the map.
 fn enter(allocation: Allocation) -> Result<Arc<Allocation>> {
     let allocation = Arc::new(allocation);
-    let entered = MAP.write().insert(allocation.base(), allocation.bytes(), Arc::clone(&allocation));
-    match entered {
-        Ok(()) => Ok(allocation),
-        Err(overlap) => Err(Error::new(
-            ErrorKind::InvalidValue,
-            format!("{} bytes at {:#x} are known to the runtime already", overlap.len, overlap.base),
-        )),
+    // Even an empty one has an address of its own, which the map holds as one byte.
+    let (base, bytes) = (allocation.base(), allocation.bytes().max(1));
+    let mut map = MAP.write();
+    check_unknown(&map, base, bytes)?;
+    // It was just checked that nothing is in the way.
+    let _ = map.insert(base, bytes, Arc::clone(&allocation));
+    Ok(allocation)
+}
+
+/// Refuses a range of which the map knows a byte.
+fn check_unknown(map: &AddressMap<Arc<Allocation>>, address: usize, bytes: usize) -> Result<()> {
+    let Some((base, len, allocation)) = map.overlapping(address, bytes).next() else { return Ok(()) };
+    if allocation.kind() == Kind::Registered {
+        let problem = format!("{len} bytes at {base:#x} are registered already");
+        return Err(Error::new(ErrorKind::HostMemoryAlreadyRegistered, problem).help("unregister them first"));
     }
+    let problem = format!("{len} bytes at {base:#x} are memory that the runtime allocated");
+    Err(Error::new(ErrorKind::InvalidValue, problem).help("register memory of the program's own"))
 }
 
 /// Takes an allocation out of the map if it starts at `address` and `wanted` accepts it, atomically: of two frees of

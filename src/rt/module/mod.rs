@@ -156,7 +156,7 @@ impl Module {
     pub(crate) fn symbol_on(&self, context: &Arc<Context>, name: &str) -> Result<Symbol> {
         let build = self.build_for(context)?;
         build.symbol(name).cloned().ok_or_else(|| {
-            let names: Vec<_> = self.symbol_names().collect();
+            let names: Vec<_> = self.symbol_names().filter(|name| build.symbol(name).is_some()).collect();
             let help = if names.is_empty() { "it has none".into() } else { format!("it has: {}", names.join(", ")) };
             Error::new(ErrorKind::NotFound, format!("{} has no symbol of that name", self.0.name))
                 .argument("name", format_args!("\"{name}\""))
@@ -172,6 +172,11 @@ impl Module {
     /// Whether it was neither unloaded nor lost to a reset of its device.
     pub(crate) fn is_alive(&self) -> bool {
         !self.0.unloaded.load(Ordering::Acquire) && self.0.home.is_alive()
+    }
+
+    /// The device that it was loaded for.
+    pub(crate) fn home(&self) -> Device {
+        self.0.home.device()
     }
 
     /// Larger for modules that were loaded later.
@@ -244,7 +249,7 @@ impl Kernel {
 
     /// The device that its module was loaded for.
     pub(crate) fn home(&self) -> Device {
-        self.0.module.0.home.device()
+        self.0.module.home()
     }
 }
 

@@ -109,18 +109,30 @@ impl Module {
     }
 }
 
-/// The symbol called `name` of the module that was loaded last.
+/// Takes the symbols of modules that died with their device out of sight.
+pub(crate) fn forget_dead() {
+    let dead: Vec<Module> = PUBLISHED.write().extract_if(.., |module| !module.is_alive()).collect();
+    drop(dead);
+}
+
+/// The symbol called `name` of the module that was loaded last for the context's device; where there is none, of the
+/// one loaded last for another.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidSymbol`] where no loaded module has it.
 pub(crate) fn find_by_name(context: &Arc<Context>, name: &str) -> Result<Symbol> {
-    let module =
-        PUBLISHED.read().iter().rev().find(|module| module.symbol_names().any(|symbol| symbol == name)).cloned();
-    match module {
-        Some(module) => module.symbol_on(context, name).map_err(|error| error.with_kind(ErrorKind::InvalidSymbol)),
-        None => Err(Error::new(ErrorKind::InvalidSymbol, "no loaded module declares a symbol of that name")
-            .argument("symbol", format_args!("\"{name}\""))),
+    let declares = |module: &&Module| module.is_alive() && module.symbol_names().any(|symbol| symbol == name);
+    let modules: Vec<Module> = PUBLISHED.read().iter().rev().filter(declares).cloned().collect();
+    let (here, elsewhere): (Vec<_>, Vec<_>) = modules.into_iter().partition(|module| module.home() == context.device());
+    for module in here.iter().chain(&elsewhere) {
+        match module.symbol_on(context, name) {
+            // The preprocessor left the declaration out.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            answer => return answer.map_err(|error| error.with_kind(ErrorKind::InvalidSymbol)),
+        }
     }
+    let problem = "no loaded module declares a symbol of that name";
+    Err(Error::new(ErrorKind::InvalidSymbol, problem).argument("symbol", format_args!("\"{name}\"")))
 }
 
 /// Names of symbols are no longer than this.

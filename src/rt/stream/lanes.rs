@@ -4,6 +4,7 @@
 //! No event list is kept. The *tail* marker of a lane is made when somebody has to wait for the lane and serves
 //! until new work arrives. Queues are made at the first work and there is one live queue a lane at all times.
 
+use super::hostfn::Worker;
 use super::order::{Class, LaneId, Order};
 use crate::cl::queue::Priority;
 use crate::cl::status::Result;
@@ -14,20 +15,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 
 /// All lanes of one context.
-#[derive(Debug)]
 pub(crate) struct Lanes {
     cl: Arc<cl::Context>,
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
 struct State {
     order: Order,
     /// By [`LaneId::index`].
     lanes: Vec<Option<Lane>>,
 }
 
-#[derive(Debug)]
 struct Lane {
     id: LaneId,
     queue: Option<Arc<Queue>>,
@@ -37,6 +35,8 @@ struct Lane {
     submitted: u64,
     track: Arc<Track>,
     tail: Option<Tail>,
+    /// Runs the lane's callbacks, once it has had one.
+    worker: Option<Arc<Worker>>,
     /// The stream is destroyed; the lane goes when its work is done.
     closed: bool,
 }
@@ -156,6 +156,11 @@ impl Lanes {
         Ok(Marked { marker, queue })
     }
 
+    /// The worker for the lane's callbacks.
+    pub(super) fn worker(&self, id: LaneId) -> Result<Arc<Worker>> {
+        Ok(Arc::clone(self.state.lock().expect(id)?.worker.get_or_insert_default()))
+    }
+
     /// Whether all work of the lane is done; for the legacy lane, that of the blocking lanes too. Never waits.
     pub(crate) fn is_done(&self, id: LaneId) -> Result<bool> {
         let mut state = self.state.lock();
@@ -178,6 +183,17 @@ impl Lanes {
         let busy = {
             let mut state = self.state.lock();
             let ids = state.with_dirty(id);
+            state.busy(ids)
+        };
+        self.wait_for(&busy)
+    }
+
+    /// Blocks until all is done that the lane's next action has to come after.
+    pub(crate) fn wait_turn(&self, id: LaneId) -> Result<()> {
+        let busy = {
+            let mut state = self.state.lock();
+            let mut ids = state.order.before(id);
+            ids.push(id);
             state.busy(ids)
         };
         self.wait_for(&busy)
@@ -453,6 +469,7 @@ impl Lane {
             submitted: 0,
             track: Arc::default(),
             tail: None,
+            worker: None,
             closed: false,
         }
     }

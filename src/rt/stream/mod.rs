@@ -1,5 +1,6 @@
 //! Streams: work in order, one after the other, and side by side with other streams'.
 
+pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
 mod waker;
@@ -7,14 +8,15 @@ mod waker;
 use super::context::Context;
 use super::device::Device;
 use super::event::Event;
-use crate::cl::UserEvent;
 use crate::cl::queue::Priority;
-use crate::error::Result;
+use crate::cl::{self, UserEvent};
+use crate::error::{Error, ErrorKind, Result};
 use bitflags::bitflags;
 use lanes::{Join, Ticket};
 use order::{Class, LaneId};
 use std::fmt;
 use std::sync::Arc;
+use waker::News;
 
 bitflags! {
     /// How a stream behaves; the numbers are those of both dialects.
@@ -116,17 +118,29 @@ impl Stream {
         self.0.context.wait(self.0.lane)
     }
 
+    /// Blocks until all is done that its next action has to come after: what the host does then is in stream order.
+    pub(crate) fn wait_turn(&self) -> Result<()> {
+        self.0.context.check()?;
+        self.0.context.wait_turn(self.0.lane)
+    }
+
     /// Makes the stream's later work wait for the latest record of `event` as it is now; of any device. An event
     /// that was never recorded is waited for no time at all.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidHandle`](crate::ErrorKind::InvalidHandle) when either of them died with its device's reset.
+    /// [`ErrorKind::InvalidHandle`] when either of them died with its device's reset.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
         let context = &self.0.context;
         context.check()?;
         event.context().check()?;
         let Some(record) = event.latest() else { return Ok(()) };
-        let Some(marked) = record.marked else { return Ok(()) };
+        let Some(marked) = record.marked else {
+            if self.0.lane != Context::LEGACY {
+                return Ok(());
+            }
+            // Nothing to wait for, and an action all the same: it stands between the blocking streams.
+            return context.submit_joined(self.0.lane, Join::LegacyOnly, |_| Ok(())).map(drop);
+        };
         marked.queue.flush().map_err(|failure| record.context.note(failure))?;
         if Arc::ptr_eq(&record.context, context) {
             context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[&marked.marker]))?;
@@ -135,7 +149,66 @@ impl Stream {
         // OpenCL events do not cross contexts: the host carries the news from one to the other.
         let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
         context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
-        marked.marker.on_end(move || waker::open(gate)).map_err(|failure| record.context.note(failure))
+        marked.marker.on_end(move || waker::tell(News::Open(gate))).map_err(|failure| record.context.note(failure))
+    }
+
+    /// Runs `function` on a thread of the runtime once all work of the stream so far is done, and holds back the
+    /// stream's later work until it has returned (MUSA `musaStreamAddCallback`, CUDA `cudaLaunchHostFunc`).
+    ///
+    /// The function is told how the work before it ended. It must not call the runtime, which answers
+    /// [`ErrorKind::NotPermitted`] there; dropping buffers is fine. A panic is
+    /// contained, and the next call that waits for the stream reports it.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// let stream = gridcl::Device::get(0)?.create_stream()?;
+    /// let (sender, receiver) = mpsc::channel();
+    /// stream.launch_host_fn(move |status| {
+    ///     let _ = sender.send(status.is_ok());
+    /// })?;
+    /// stream.synchronize()?;
+    /// assert_eq!(receiver.recv(), Ok(true));
+    /// # Ok::<(), gridcl::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the device was reset, or no thread can be had.
+    pub fn launch_host_fn(&self, function: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
+        let (context, lane) = (&self.0.context, self.0.lane);
+        context.check()?;
+        let worker = context.lanes().worker(lane).map_err(|failure| context.note(failure))?;
+        worker.expect().map_err(|error| {
+            Error::new(ErrorKind::OutOfMemory, "there is no thread for the callback").caused_by(error)
+        })?;
+        let placed = self.place_gate();
+        let (gate, marker, queue) = placed.inspect_err(|_| worker.forget())?;
+        let (watched, noting) = (Arc::clone(context), Arc::clone(context));
+        let job = hostfn::Job {
+            run: Box::new(function),
+            status: Box::new(move || watched.device().check()),
+            panicked: Box::new(move |text| noting.note_panic(lane, &text)),
+            gate,
+            marker: Arc::clone(&marker),
+        };
+        let signal = Arc::clone(&worker);
+        marker.on_end(move || signal.signal(job)).map_err(|failure| {
+            // The driver dropped the job, whose gate is open thereby.
+            worker.forget();
+            context.note(failure)
+        })?;
+        queue.flush().map_err(|failure| context.note(failure))
+    }
+
+    /// A marker behind the stream's work, and a closed gate behind that.
+    fn place_gate(&self) -> Result<(UserEvent, Arc<cl::Event>, Arc<cl::Queue>)> {
+        let context = &self.0.context;
+        let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
+        let ((marker, queue), _) = context.submit(self.0.lane, |queue| {
+            let marker = queue.marker()?;
+            queue.barrier(&[gate.event()])?;
+            Ok((marker, Arc::clone(queue)))
+        })?;
+        Ok((gate, Arc::new(marker), queue))
     }
 
     /// Whether its device was not reset since.

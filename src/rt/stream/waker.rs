@@ -1,6 +1,7 @@
-//! A thread that completes user events for driver callbacks, which may not do so themselves everywhere.
+//! A thread that acts on the news that driver callbacks bring: they may only signal, since calls of OpenCL inside them
+//! deadlock on some drivers, and a program's own wakers may do anything.
 //!
-//! It runs nothing of the program's, so nothing can hold it up.
+//! It runs nothing of the program's but `Waker::wake`, which futures expect to be quick, so nothing holds it up.
 
 use crate::cl::UserEvent;
 use lazy_static::lazy_static;
@@ -8,27 +9,46 @@ use parking_lot::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
 lazy_static! {
-    static ref WAKER: Mutex<Option<Sender<UserEvent>>> = Mutex::new(start());
+    static ref WAKER: Mutex<Option<Sender<News>>> = Mutex::new(start());
 }
 
-fn start() -> Option<Sender<UserEvent>> {
-    let (sender, gates) = channel::<UserEvent>();
+/// What there is to do.
+pub(crate) enum News {
+    /// Let what waits for the event go on.
+    Open(UserEvent),
+    /// Wake a future.
+    #[cfg(feature = "async")]
+    Wake(std::task::Waker),
+}
+
+impl News {
+    fn act(self) {
+        match self {
+            Self::Open(gate) => gate.complete(),
+            #[cfg(feature = "async")]
+            Self::Wake(waker) => waker.wake(),
+        }
+    }
+}
+
+fn start() -> Option<Sender<News>> {
+    let (sender, news) = channel::<News>();
     std::thread::Builder::new()
         .name("gridcl-waker".into())
-        .spawn(move || gates.into_iter().for_each(|gate| gate.complete()))
+        .spawn(move || news.into_iter().for_each(News::act))
         .map(|_| sender)
         .ok()
 }
 
-/// Opens `gate` soon, from the waker's thread; at once where there is no such thread.
-pub(crate) fn open(gate: UserEvent) {
+/// Hands news to the thread; acts at once where there is no such thread.
+pub(crate) fn tell(news: News) {
     let sender = WAKER.lock().clone();
     match sender {
         Some(sender) => {
-            if let Err(unsent) = sender.send(gate) {
-                unsent.0.complete();
+            if let Err(unsent) = sender.send(news) {
+                unsent.0.act();
             }
         }
-        None => gate.complete(),
+        None => news.act(),
     }
 }

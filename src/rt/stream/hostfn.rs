@@ -1,0 +1,133 @@
+//! Host functions in stream order: the program's callbacks.
+//!
+//! A callback stands in its stream like any other work: it runs once, after what came before, and what comes later
+//! waits until it has returned. The driver's own callback only signals, because OpenCL calls inside it deadlock on
+//! several drivers; the program's function runs on a worker of its stream, so that one that waits holds up its own
+//! stream alone. Later work is held back by a user event, which is completed whatever the function does.
+
+use crate::cl::{Event, UserEvent};
+use crate::error::{Error, ErrorKind};
+use parking_lot::{Condvar, Mutex};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A worker without work ends after this.
+const IDLE: Duration = Duration::from_millis(500);
+
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread is inside a callback, where calls of the runtime are refused.
+pub(crate) fn inside() -> bool {
+    INSIDE.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Refuses a call from inside a callback: waiting there for the stream that the callback holds back would never end.
+pub(crate) fn refuse_inside() -> Result<(), Error> {
+    if !inside() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::NotPermitted, "the runtime may not be called from inside a stream callback")
+        .help("let the callback signal another thread"))
+}
+
+/// The program's function; it is told how the work before it ended.
+pub(crate) type HostFn = Box<dyn FnOnce(Result<(), Error>) + Send>;
+
+/// A callback on its way.
+pub(super) struct Job {
+    /// What to run.
+    pub(super) run: HostFn,
+    /// Tells how the work before it ended, at the time of running.
+    pub(super) status: Box<dyn FnOnce() -> Result<(), Error> + Send>,
+    /// Takes note of a panic of the function.
+    pub(super) panicked: Box<dyn FnOnce(String) + Send>,
+    /// Holds the stream's later work.
+    pub(super) gate: UserEvent,
+    /// Stands before the callback; kept because some drivers do not keep an event for its callback.
+    pub(super) marker: Arc<Event>,
+}
+
+/// The thread that runs a stream's callbacks, made on demand and retired when idle.
+#[derive(Default)]
+pub(super) struct Worker {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Callbacks that are in the stream and have not run.
+    expected: usize,
+    /// Those whose turn it is.
+    ready: VecDeque<Job>,
+    /// Whether the thread is there.
+    running: bool,
+}
+
+impl Worker {
+    /// Makes sure that a thread is there for one more callback.
+    pub(super) fn expect(self: &Arc<Self>) -> std::io::Result<()> {
+        let mut state = self.state.lock();
+        if !state.running {
+            let worker = Arc::clone(self);
+            std::thread::Builder::new().name("gridcl-callback".into()).spawn(move || worker.serve())?;
+            state.running = true;
+        }
+        state.expected += 1;
+        Ok(())
+    }
+
+    /// Takes back [`expect`](Self::expect) for a callback that did not get into the stream.
+    pub(super) fn forget(&self) {
+        self.state.lock().expected -= 1;
+    }
+
+    /// It is this callback's turn. Called from the driver's threads, so it only signals.
+    pub(super) fn signal(&self, job: Job) {
+        self.state.lock().ready.push_back(job);
+        self.wake.notify_one();
+    }
+
+    fn serve(&self) {
+        while let Some(job) = self.next() {
+            job.run();
+            self.state.lock().expected -= 1;
+        }
+    }
+
+    /// The next callback; `None` when the thread is not needed any more.
+    fn next(&self) -> Option<Job> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(job) = state.ready.pop_front() {
+                return Some(job);
+            }
+            let timed_out = self.wake.wait_for(&mut state, IDLE).timed_out();
+            if timed_out && state.expected == 0 {
+                state.running = false;
+                return None;
+            }
+        }
+    }
+}
+
+impl Job {
+    fn run(self) {
+        let status = (self.status)();
+        INSIDE.with(|inside| inside.set(true));
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.run)(status)));
+        INSIDE.with(|inside| inside.set(false));
+        if let Err(payload) = outcome {
+            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+            (self.panicked)(text.unwrap_or_else(|| "a value that is no text".to_owned()));
+        }
+        self.gate.complete();
+        drop(self.marker);
+    }
+}
