@@ -4,7 +4,7 @@ use crate::support::PATIENCE;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const MARK: &str = "GRIDCL_TEST_CHILD";
+pub const MARK: &str = "GRIDCL_TEST_CHILD";
 
 /// Whether this process is the child.
 pub fn is_child() -> bool {

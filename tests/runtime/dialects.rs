@@ -34,7 +34,10 @@ macro_rules! shared_calls {
                 [<$prefix GetErrorString>] as get_error_string, [<$prefix GetLastError>] as get_last_error,
                 [<$prefix GetSymbolAddress>] as get_symbol_address, [<$prefix GetSymbolSize>] as get_symbol_size,
                 [<$prefix HostGetFlags>] as host_get_flags, [<$prefix HostRegister>] as host_register,
-                [<$prefix HostUnregister>] as host_unregister, [<$prefix LaunchKernel>] as launch_kernel,
+                [<$prefix HostUnregister>] as host_unregister,
+                [<$prefix IpcGetEventHandle>] as ipc_get_event_handle,
+                [<$prefix IpcOpenEventHandle>] as ipc_open_event_handle,
+                [<$prefix LaunchKernel>] as launch_kernel,
                 [<$prefix Malloc>] as malloc, [<$prefix MemGetInfo>] as mem_get_info, [<$prefix Memcpy>] as memcpy,
                 [<$prefix MemcpyAsync>] as memcpy_async, [<$prefix MemcpyFromSymbol>] as memcpy_from_symbol,
                 [<$prefix MemcpyToSymbol>] as memcpy_to_symbol, [<$prefix Memset>] as memset,
@@ -42,13 +45,14 @@ macro_rules! shared_calls {
                 [<$prefix ModuleGetGlobal>] as module_get_global, [<$prefix ModuleLoad>] as module_load,
                 [<$prefix ModuleLoadData>] as module_load_data, [<$prefix ModuleUnload>] as module_unload,
                 [<$prefix PeekAtLastError>] as peek_at_last_error, [<$prefix SetDevice>] as set_device,
-                [<$prefix StreamCreate>] as stream_create,
+                [<$prefix StreamAddCallback>] as stream_add_callback, [<$prefix StreamCreate>] as stream_create,
                 [<$prefix StreamCreateWithFlags>] as stream_create_with_flags,
                 [<$prefix StreamDestroy>] as stream_destroy, [<$prefix StreamQuery>] as stream_query,
                 [<$prefix StreamSynchronize>] as stream_synchronize,
                 [<$prefix StreamWaitEvent>] as stream_wait_event, dim3,
                 // Types.
                 [<$prefix Error_t>] as Code, [<$prefix Event_t>] as Event, [<$prefix Function_t>] as Function,
+                [<$prefix IpcEventHandle_t>] as IpcEventHandle,
                 [<$prefix MemcpyKind>] as Kind, [<$prefix Module_t>] as Module, [<$prefix Stream_t>] as Stream,
                 // Constants.
                 [<$prefix ErrorFileNotFound>] as FILE_NOT_FOUND,
@@ -63,13 +67,15 @@ macro_rules! shared_calls {
                 [<$prefix ErrorNotReady>] as NOT_READY, [<$prefix ErrorNotSupported>] as NOT_SUPPORTED,
                 [<$prefix ErrorNotInitialized>] as NOT_INITIALIZED, [<$prefix ErrorOutOfMemory>] as OUT_OF_MEMORY,
                 [<$prefix EventBlockingSync>] as EVENT_BLOCKING_SYNC,
-                [<$prefix EventDisableTiming>] as EVENT_DISABLE_TIMING, [<$prefix MemcpyDefault>] as DEFAULT,
+                [<$prefix EventDisableTiming>] as EVENT_DISABLE_TIMING,
+                [<$prefix EventInterprocess>] as EVENT_INTERPROCESS, [<$prefix MemcpyDefault>] as DEFAULT,
                 [<$prefix MemcpyDeviceToDevice>] as DEVICE_TO_DEVICE,
                 [<$prefix MemcpyDeviceToHost>] as DEVICE_TO_HOST, [<$prefix MemcpyHostToDevice>] as HOST_TO_DEVICE,
                 [<$prefix MemcpyHostToHost>] as HOST_TO_HOST, [<$prefix StreamNonBlocking>] as NON_BLOCKING,
                 [<$prefix StreamPerThread>] as PER_THREAD, [<$prefix Success>] as SUCCESS,
             };
         }
+        pub use crate::work::$prefix as work;
         use std::ffi::{c_char, c_int, c_uint, c_void};
         /// The default stream.
         pub const LEGACY: Stream = std::ptr::null_mut();
@@ -84,7 +90,9 @@ pub mod musa {
 
     pub const NAME: &str = "musa";
     pub const NO_DEVICE: Code = musaErrorDevicesUnavailable;
+    pub const NOT_PERMITTED: Code = musaErrorNotPermitted;
     pub const INVALID_HANDLE: Code = musaErrorContextIsDestroyed;
+    pub const INVALID_CONTEXT: Code = musaErrorDeviceUninitialized;
     pub const INVALID_DEVICE_POINTER: Code = musaErrorInvalidValue;
     pub const BUILD_FAILED: Code = musaErrorInvalidKernel;
     pub const INVALID_IMAGE: Code = musaErrorInvalidKernelImage;
@@ -109,7 +117,9 @@ pub mod tops {
 
     pub const NAME: &str = "tops";
     pub const NO_DEVICE: Code = topsErrorNoDevice;
+    pub const NOT_PERMITTED: Code = topsErrorNotSupported;
     pub const INVALID_HANDLE: Code = topsErrorInvalidHandle;
+    pub const INVALID_CONTEXT: Code = topsErrorInvalidContext;
     pub const INVALID_DEVICE_POINTER: Code = topsErrorInvalidDevicePointer;
     pub const BUILD_FAILED: Code = topsErrorInvalidSource;
     pub const INVALID_IMAGE: Code = topsErrorInvalidImage;

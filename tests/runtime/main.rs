@@ -16,18 +16,42 @@
 mod dialects;
 #[macro_use]
 mod support;
+#[macro_use]
+mod blocks;
+#[macro_use]
+mod steps;
 
 mod child;
+#[macro_use]
+mod peer;
+mod work;
 
+mod callbacks;
 mod copies;
+mod copies_async;
+mod copies_refused;
+mod current_device;
 mod default_stream;
 mod devices;
 mod errors;
 mod events;
+mod ipc;
+mod ipc_handles;
+mod launch_arguments;
+mod launch_builder;
 mod launches;
 mod memory;
+mod memory_host;
+mod memory_model;
+mod module_parts;
 mod modules;
+mod orders;
 mod process;
 mod safe;
+mod safe_lifetimes;
+mod sets;
 mod streams;
+mod symbol_copies;
 mod symbols;
+mod timing;
+mod unordered;

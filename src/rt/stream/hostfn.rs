@@ -17,6 +17,10 @@ use std::time::Duration;
 /// A worker without work ends after this.
 const IDLE: Duration = Duration::from_millis(500);
 
+/// Callbacks whose events may still live: a worker lets go of them after it has let the stream go on.
+#[cfg(feature = "testing")]
+pub(crate) static UNDER_WAY: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
@@ -89,6 +93,8 @@ impl Worker {
 
     /// It is this callback's turn. Called from the driver's threads, so it only signals.
     pub(super) fn signal(&self, job: Job) {
+        #[cfg(feature = "testing")]
+        UNDER_WAY.fetch_add(1, std::sync::atomic::Ordering::AcqRel);
         self.state.lock().ready.push_back(job);
         self.wake.notify_one();
     }
@@ -97,6 +103,8 @@ impl Worker {
         while let Some(job) = self.next() {
             job.run();
             self.state.lock().expected -= 1;
+            #[cfg(feature = "testing")]
+            UNDER_WAY.fetch_sub(1, std::sync::atomic::Ordering::AcqRel);
         }
     }
 

@@ -16,6 +16,8 @@ lazy_static! {
 pub(crate) enum News {
     /// Let what waits for the event go on.
     Open(UserEvent),
+    /// Do something short of the runtime's own.
+    Run(Box<dyn FnOnce() + Send>),
     /// Wake a future.
     #[cfg(feature = "async")]
     Wake(std::task::Waker),
@@ -25,6 +27,7 @@ impl News {
     fn act(self) {
         match self {
             Self::Open(gate) => gate.complete(),
+            Self::Run(something) => something(),
             #[cfg(feature = "async")]
             Self::Wake(waker) => waker.wake(),
         }
@@ -35,20 +38,28 @@ fn start() -> Option<Sender<News>> {
     let (sender, news) = channel::<News>();
     std::thread::Builder::new()
         .name("gridcl-waker".into())
-        .spawn(move || news.into_iter().for_each(News::act))
+        .spawn(move || news.into_iter().for_each(act))
         .map(|_| sender)
         .ok()
 }
 
+fn act(news: News) {
+    news.act();
+    #[cfg(feature = "testing")]
+    super::hostfn::UNDER_WAY.fetch_sub(1, std::sync::atomic::Ordering::AcqRel);
+}
+
 /// Hands news to the thread; acts at once where there is no such thread.
 pub(crate) fn tell(news: News) {
+    #[cfg(feature = "testing")]
+    super::hostfn::UNDER_WAY.fetch_add(1, std::sync::atomic::Ordering::AcqRel);
     let sender = WAKER.lock().clone();
     match sender {
         Some(sender) => {
             if let Err(unsent) = sender.send(news) {
-                unsent.0.act();
+                act(unsent.0);
             }
         }
-        None => news.act(),
+        None => act(news),
     }
 }
