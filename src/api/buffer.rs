@@ -185,7 +185,7 @@ impl<T> DeviceSliceMut<'_, T> {
 }
 
 /// A device address, for structures that kernels follow. Its size and layout are a kernel's pointer's; arithmetic
-/// is in elements. It is given to kernels as a value inside a structure or as a pointer argument.
+/// is in elements. For a kernel's own pointer parameter give the buffer or a slice of it instead.
 #[repr(transparent)]
 pub struct DevicePtr<T> {
     address: u64,
@@ -284,11 +284,11 @@ impl Stream {
 pub(super) fn within(range: impl RangeBounds<usize>, len: usize) -> Range<usize> {
     let start = match range.start_bound() {
         Bound::Included(&start) => start,
-        Bound::Excluded(&start) => start + 1,
+        Bound::Excluded(&start) => start.saturating_add(1),
         Bound::Unbounded => 0,
     };
     let end = match range.end_bound() {
-        Bound::Included(&end) => end + 1,
+        Bound::Included(&end) => end.saturating_add(1),
         Bound::Excluded(&end) => end,
         Bound::Unbounded => len,
     };

@@ -15,14 +15,21 @@ pub trait Source<T>: sealed::End {}
 pub trait Target<T>: sealed::End {}
 
 mod sealed {
+    use crate::error::Result;
     use crate::rt::stream::Stream;
 
     /// One end of a copy.
     pub trait End {
+        /// Whether the host carries out a copy whose other end is on the host, too.
+        const ON_HOST: bool = false;
         /// Its first address.
         fn start(&self) -> usize;
         /// Its length in elements.
         fn elements(&self) -> usize;
+        /// Waits until the host may touch it: other streams may have work of their own with it.
+        fn settle(&self) -> Result<()> {
+            Ok(())
+        }
         /// Takes note that the stream's work so far uses it.
         fn used_by(&self, _stream: &Stream) {}
     }
@@ -36,6 +43,7 @@ impl Stream {
     /// [`ErrorKind::InvalidValue`] when the lengths differ; nothing is copied then.
     pub fn upload<T: Pod>(&self, data: &[T], target: impl Target<T>) -> Result<()> {
         same_length(data.len(), target.elements())?;
+        target.settle()?;
         // SAFETY: the slice is valid for the call, and the copy is done with it when it returns.
         unsafe { self.run_copy::<T>(target.start(), data.as_ptr() as usize, data.len()) }?;
         target.used_by(self);
@@ -48,6 +56,7 @@ impl Stream {
     /// [`ErrorKind::InvalidValue`] when the lengths differ; what the device reported about earlier work.
     pub fn download<T: Pod>(&self, source: impl Source<T>, data: &mut [T]) -> Result<()> {
         same_length(source.elements(), data.len())?;
+        source.settle()?;
         // SAFETY: the slice is valid for the call, which returns when the copy is done.
         unsafe { self.run_copy::<T>(data.as_mut_ptr() as usize, source.start(), data.len()) }
     }
@@ -59,6 +68,7 @@ impl Stream {
     /// [`ErrorKind::InvalidValue`] when the lengths differ; nothing is copied then.
     pub fn copy<T: Pod>(&self, source: impl Source<T>, target: impl Target<T>) -> Result<()> {
         same_length(source.elements(), target.elements())?;
+        settle_host_ends(&source, &target)?;
         // SAFETY: both ends are kept alive by the runtime until the copy is done.
         unsafe { self.run_copy::<T>(target.start(), source.start(), target.elements()) }?;
         source.used_by(self);
@@ -72,6 +82,14 @@ impl Stream {
         // SAFETY: the caller's.
         unsafe { copy(self, to, from, elements * size_of::<T>(), CopyKind::Default, Mode::Async) }
     }
+}
+
+fn settle_host_ends<S: End, T: End>(source: &S, target: &T) -> Result<()> {
+    if S::ON_HOST && T::ON_HOST {
+        source.settle()?;
+        target.settle()?;
+    }
+    Ok(())
 }
 
 fn same_length(source: usize, target: usize) -> Result<()> {
@@ -120,11 +138,15 @@ impl<T> End for DeviceSliceMut<'_, T> {
 }
 
 impl<T> End for &PinnedBuffer<T> {
+    const ON_HOST: bool = true;
     fn start(&self) -> usize {
         self.address()
     }
     fn elements(&self) -> usize {
         self.len()
+    }
+    fn settle(&self) -> Result<()> {
+        self.wait_for_writes()
     }
     fn used_by(&self, stream: &Stream) {
         self.read_by(stream);
@@ -132,11 +154,15 @@ impl<T> End for &PinnedBuffer<T> {
 }
 
 impl<T> End for &mut PinnedBuffer<T> {
+    const ON_HOST: bool = true;
     fn start(&self) -> usize {
         self.address()
     }
     fn elements(&self) -> usize {
         self.len()
+    }
+    fn settle(&self) -> Result<()> {
+        self.wait_for_all()
     }
     fn used_by(&self, stream: &Stream) {
         self.written_by(stream);
@@ -144,11 +170,15 @@ impl<T> End for &mut PinnedBuffer<T> {
 }
 
 impl<T> End for PinnedSlice<'_, T> {
+    const ON_HOST: bool = true;
     fn start(&self) -> usize {
         self.buffer.address() + self.range.start * size_of::<T>()
     }
     fn elements(&self) -> usize {
         self.range.len()
+    }
+    fn settle(&self) -> Result<()> {
+        self.buffer.wait_for_writes()
     }
     fn used_by(&self, stream: &Stream) {
         self.buffer.read_by(stream);
@@ -156,11 +186,15 @@ impl<T> End for PinnedSlice<'_, T> {
 }
 
 impl<T> End for PinnedSliceMut<'_, T> {
+    const ON_HOST: bool = true;
     fn start(&self) -> usize {
         self.buffer.address() + self.range.start * size_of::<T>()
     }
     fn elements(&self) -> usize {
         self.range.len()
+    }
+    fn settle(&self) -> Result<()> {
+        self.buffer.wait_for_all()
     }
     fn used_by(&self, stream: &Stream) {
         self.buffer.written_by(stream);

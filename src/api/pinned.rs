@@ -73,10 +73,7 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// What the device reported about those copies.
     pub fn read(&self) -> Result<Reading<'_, T>> {
-        // They stay listed until they are over: another thread, or a call after a failure, has to wait as well.
-        let writes = self.uses.lock().writes.clone();
-        wait(&writes)?;
-        self.uses.lock().writes.retain(|(_, ticket)| !ticket.is_done());
+        self.wait_for_writes()?;
         Ok(Reading { elements: self.elements() })
     }
 
@@ -85,10 +82,7 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// What the device reported about those copies.
     pub fn write(&mut self) -> Result<Writing<'_, T>> {
-        let uses = self.uses.get_mut();
-        wait(&uses.reads)?;
-        wait(&uses.writes)?;
-        *uses = Uses::default();
+        self.wait_for_all()?;
         let (start, len) = (self.start(), self.len);
         // SAFETY: the memory is ours, initialised, as long as `self`, and nothing else uses it.
         Ok(Writing { elements: unsafe { std::slice::from_raw_parts_mut(start, len) } })
@@ -134,6 +128,23 @@ impl<T> PinnedBuffer<T> {
 
     pub(super) fn address(&self) -> usize {
         self.start() as usize
+    }
+
+    /// Waits for the copies into the buffer. They stay listed until they are over: another thread, or a call after a
+    /// failure, has to wait as well.
+    pub(super) fn wait_for_writes(&self) -> Result<()> {
+        let writes = self.uses.lock().writes.clone();
+        wait(&writes)?;
+        self.uses.lock().writes.retain(|(_, ticket)| !ticket.is_done());
+        Ok(())
+    }
+
+    /// Waits for the copies in both directions.
+    pub(super) fn wait_for_all(&self) -> Result<()> {
+        let reads = self.uses.lock().reads.clone();
+        wait(&reads)?;
+        self.uses.lock().reads.retain(|(_, ticket)| !ticket.is_done());
+        self.wait_for_writes()
     }
 
     pub(super) fn read_by(&self, stream: &Stream) {

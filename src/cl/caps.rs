@@ -163,6 +163,16 @@ impl Caps {
         self.vendor.starts_with("NVIDIA")
     }
 
+    /// NVIDIA's assembler (driver 580.159) takes no kernel without parameters.
+    pub(crate) fn needs_kernel_parameters(&self) -> bool {
+        self.vendor.starts_with("NVIDIA")
+    }
+
+    /// NVIDIA's driver (580.159) counts a byte of local memory for each `__local` parameter that is not set.
+    pub(crate) fn counts_unset_locals(&self) -> bool {
+        self.vendor.starts_with("NVIDIA")
+    }
+
     /// Whether kernels reach host memory by its own address: where host and device are one.
     pub(crate) fn kernels_reach_host_memory(&self) -> bool {
         self.device_type == DeviceType::Cpu && self.svm != SvmSupport::None

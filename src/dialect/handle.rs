@@ -8,6 +8,7 @@ use crate::rt::module::{Kernel, Module};
 use crate::rt::stream::Stream;
 use parking_lot::RwLock;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -16,8 +17,22 @@ const STEP: usize = 16;
 
 /// The live handles of one dialect.
 pub(crate) struct Handles {
-    objects: LazyLock<RwLock<HashMap<usize, Object>>>,
+    objects: LazyLock<RwLock<HashMap<usize, Object, BuildHasherDefault<Counted>>>>,
     next: AtomicUsize,
+}
+
+/// Handles are counted up and not chosen by anybody, so that their own bits spread them well enough.
+#[derive(Default)]
+struct Counted(u64);
+
+impl Hasher for Counted {
+    fn write_usize(&mut self, handle: usize) {
+        self.0 = ((handle / STEP) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    fn write(&mut self, _: &[u8]) {}
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// What a handle may name.

@@ -28,8 +28,8 @@ pub(crate) struct Context {
     memory: Memory,
     staging: Staging,
     builtin: Builtin,
-    /// What callbacks of a lane ended in, for whoever waits for the lane next.
-    panics: Mutex<Vec<(LaneId, Error)>>,
+    /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
+    reports: Mutex<Vec<(LaneId, Error)>>,
     alive: AtomicBool,
 }
 
@@ -47,7 +47,7 @@ impl Context {
             memory: Memory::new(device.form(), device.caps()),
             staging: Staging::default(),
             builtin: Builtin::default(),
-            panics: Mutex::default(),
+            reports: Mutex::default(),
             alive: AtomicBool::new(true),
             cl,
         }))
@@ -129,7 +129,7 @@ impl Context {
     pub(crate) fn wait(&self, lane: LaneId) -> Result<()> {
         self.lanes.wait(lane).map_err(|failure| self.note(failure))?;
         self.device.check()?;
-        self.take_panic(|of| of == lane)
+        self.take_report(|of| of == lane)
     }
 
     /// Blocks until all is done that a lane's next action has to come after.
@@ -150,19 +150,28 @@ impl Context {
         self.memory.reclaim();
         outcome?;
         self.device.check()?;
-        self.take_panic(|_| true)
+        self.take_report(|_| true)
     }
 
     /// Notes that a callback of a lane did not return.
     pub(crate) fn note_panic(&self, lane: LaneId, text: &str) {
-        let error = Error::new(ErrorKind::Unknown, format!("a callback of the stream panicked: {text}"));
-        self.panics.lock().push((lane, error));
+        self.report(lane, Error::new(ErrorKind::Unknown, format!("a callback of the stream panicked: {text}")));
     }
 
-    fn take_panic(&self, of: impl Fn(LaneId) -> bool) -> Result<()> {
-        let mut panics = self.panics.lock();
-        match panics.iter().position(|(lane, _)| of(*lane)) {
-            Some(index) => Err(panics.remove(index).1),
+    /// Keeps an error for whoever waits for a lane next.
+    pub(crate) fn report(&self, lane: LaneId, error: Error) {
+        self.reports.lock().push((lane, error));
+    }
+
+    /// Forgets what nobody asked for while a lane's number was another stream's.
+    pub(crate) fn forget_reports(&self, lane: LaneId) {
+        self.reports.lock().retain(|(of, _)| *of != lane);
+    }
+
+    fn take_report(&self, of: impl Fn(LaneId) -> bool) -> Result<()> {
+        let mut reports = self.reports.lock();
+        match reports.iter().position(|(lane, _)| of(*lane)) {
+            Some(index) => Err(reports.remove(index).1),
             None => Ok(()),
         }
     }

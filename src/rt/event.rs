@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use super::device::Device;
+use super::ipc::{self, HANDLE_BYTES};
 use super::stream::Stream;
 use super::stream::lanes::Marked;
 use crate::cl::Progress;
@@ -19,6 +20,8 @@ bitflags! {
         const BLOCKING_SYNC = 1;
         /// The event keeps no time, which makes recording it cheaper.
         const DISABLE_TIMING = 2;
+        /// Other processes can open the event; goes with `DISABLE_TIMING` only.
+        const INTERPROCESS = 4;
     }
 }
 
@@ -45,15 +48,20 @@ pub struct Event(Arc<Inner>);
 struct Inner {
     context: Arc<Context>,
     flags: EventFlags,
+    /// This process's latest record.
     record: Mutex<Option<Record>>,
+    /// What an interprocess event has in common with those of other processes.
+    shared: Option<ipc::Shared>,
 }
 
 /// What a record points at.
 #[derive(Clone)]
 pub(crate) struct Record {
     pub(crate) context: Arc<Context>,
-    /// `None` where everything was done when it was recorded.
+    /// `None` where everything was done when it was recorded, and for records of other processes.
     pub(crate) marked: Option<Marked>,
+    /// What other processes see of it, where the event is an interprocess one.
+    pub(crate) entry: Option<ipc::Entry>,
 }
 
 impl Event {
@@ -68,9 +76,52 @@ impl Event {
     /// An event with flags.
     ///
     /// # Errors
-    /// When the device's context cannot be made.
+    /// [`ErrorKind::InvalidValue`] for an interprocess event that keeps times; when the device's context cannot be
+    /// made.
     pub fn with_flags(device: Device, flags: EventFlags) -> Result<Self> {
-        Ok(Self(Arc::new(Inner { context: device.context()?, flags, record: Mutex::new(None) })))
+        let context = device.context()?;
+        if !flags.contains(EventFlags::INTERPROCESS) {
+            return Ok(Self::made(context, flags, None));
+        }
+        if !flags.contains(EventFlags::DISABLE_TIMING) {
+            return Err(Error::new(ErrorKind::InvalidValue, "an interprocess event keeps no times")
+                .argument("flags", format_args!("{:#x}", flags.bits()))
+                .help("add the flag DisableTiming"));
+        }
+        Ok(Self::made(context, flags, Some(ipc::Shared::create()?)))
+    }
+
+    /// The event of another process whose [`ipc_handle`](Self::ipc_handle) this is, as an event of `device`.
+    ///
+    /// Both are then one event: the latest record of either is what both wait for. Nothing has a name that could be
+    /// left behind, and a wait for a process that has died ends with an error (MUSA "interprocess events").
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidContext`] for a handle of this process; [`ErrorKind::InvalidHandle`] when its event or its
+    /// process is gone, when it is another user's, and for bytes that are no handle.
+    pub fn open_ipc(device: Device, handle: &[u8; HANDLE_BYTES]) -> Result<Self> {
+        let context = device.context()?;
+        let flags = EventFlags::DISABLE_TIMING | EventFlags::INTERPROCESS;
+        Ok(Self::made(context, flags, Some(ipc::Shared::open(handle)?)))
+    }
+
+    fn made(context: Arc<Context>, flags: EventFlags, shared: Option<ipc::Shared>) -> Self {
+        Self(Arc::new(Inner { context, flags, record: Mutex::new(None), shared }))
+    }
+
+    /// Bytes by which another process of the same user [opens](Self::open_ipc) the event, for as long as it is there.
+    /// They may be carried over by any means.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidValue`] for an event without [`EventFlags::INTERPROCESS`].
+    pub fn ipc_handle(&self) -> Result<[u8; HANDLE_BYTES]> {
+        self.0.context.check()?;
+        let Some(shared) = &self.0.shared else {
+            return Err(Error::new(ErrorKind::InvalidValue, "the event was not made for other processes")
+                .argument("event", "an event of this process alone")
+                .help("make it with the flags Interprocess and DisableTiming"));
+        };
+        shared.handle()
     }
 
     /// The device that the event belongs to.
@@ -92,17 +143,23 @@ impl Event {
         }
         context.check()?;
         let lanes = context.lanes();
-        let marked =
+        let mark = || {
             if self.keeps_time() { lanes.mark_time(stream.lane()).map(Some) } else { lanes.mark(stream.lane()) }
-                .map_err(|failure| context.note(failure))?;
-        *self.0.record.lock() = Some(Record { context: Arc::clone(context), marked });
+                .map_err(|failure| context.note(failure))
+        };
+        let (marked, entry) = match &self.0.shared {
+            Some(shared) => shared.record(context, mark).map(|(marked, entry)| (marked, Some(entry)))?,
+            None => (mark()?, None),
+        };
+        *self.0.record.lock() = Some(Record { context: Arc::clone(context), marked, entry });
         Ok(())
     }
 
     /// Whether the work before the latest record is done; true for an event that was never recorded. Never waits.
     ///
     /// # Errors
-    /// What the device reported about that work.
+    /// What the device reported about that work; of a record of another process, [`ErrorKind::LaunchFailure`] when
+    /// the work failed and [`ErrorKind::InvalidContext`] when the process ended first.
     pub fn is_done(&self) -> Result<bool> {
         self.0.context.check()?;
         self.latest().map_or(Ok(true), |record| record.is_done())
@@ -112,7 +169,7 @@ impl Event {
     /// recorded.
     ///
     /// # Errors
-    /// What the device reported about that work.
+    /// As [`is_done`](Self::is_done).
     pub fn synchronize(&self) -> Result<()> {
         self.0.context.check()?;
         self.latest().map_or(Ok(()), |record| record.wait())
@@ -164,7 +221,11 @@ impl Event {
 
     /// The latest record; a later one does not change what the answer points at.
     pub(crate) fn latest(&self) -> Option<Record> {
-        self.0.record.lock().clone()
+        let own = self.0.record.lock().clone();
+        let Some(shared) = &self.0.shared else { return own };
+        let latest = shared.latest()?;
+        let own = own.filter(|own| own.entry.as_ref().is_some_and(|entry| entry.is(&latest)));
+        Some(own.unwrap_or_else(|| Record { context: Arc::clone(&self.0.context), marked: None, entry: Some(latest) }))
     }
 
     /// Whether its device was not reset since.
@@ -179,7 +240,9 @@ impl Event {
 
 impl Record {
     fn is_done(&self) -> Result<bool> {
-        let Some(marked) = &self.marked else { return Ok(true) };
+        let Some(marked) = &self.marked else {
+            return self.entry.as_ref().map_or(Ok(true), ipc::Entry::is_done);
+        };
         let progress = marked
             .queue
             .flush()
@@ -187,14 +250,29 @@ impl Record {
             .map_err(|failure| self.context.note(failure))?;
         match progress {
             Progress::Pending => Ok(false),
-            Progress::Complete => Ok(true),
-            Progress::Failed(failure) => Err(self.context.note(failure)),
+            Progress::Complete => {
+                self.settle(true);
+                Ok(true)
+            }
+            Progress::Failed(failure) => {
+                self.settle(false);
+                Err(self.context.note(failure))
+            }
         }
     }
 
     fn wait(&self) -> Result<()> {
-        let Some(marked) = &self.marked else { return Ok(()) };
-        marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))
+        let Some(marked) = &self.marked else { return self.entry.as_ref().map_or(Ok(()), ipc::Entry::wait) };
+        marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
+        self.settle(true);
+        Ok(())
+    }
+
+    /// Lets other processes know at once what this one has seen; the driver's callback may come later.
+    fn settle(&self, well: bool) {
+        if let Some(entry) = &self.entry {
+            entry.settle(well);
+        }
     }
 
     fn end_ns(&self) -> Result<u64> {

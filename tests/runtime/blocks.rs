@@ -117,9 +117,9 @@ impl Held {
     }
 }
 
-/// Runs `act` on its arguments in a thread of its own, asserts that it does not come back while `gate` is closed, then
-/// opens the gate and answers what `act` answers.
-pub fn waits_for<A: 'static, T: Send + 'static>(gate: Gate, arguments: A, act: fn(A) -> T) -> T {
+/// Runs `act` on its arguments in a thread of its own, asserts that it does not come back while the gate is closed,
+/// then opens the gate and answers what `act` answers.
+pub fn waits_for<A: 'static, T: Send + 'static>(held: Held, arguments: A, act: fn(A) -> T) -> T {
     struct Carried<A>(A);
     // Any thread may use the pointers of these tests.
     unsafe impl<A> Send for Carried<A> {}
@@ -132,15 +132,10 @@ pub fn waits_for<A: 'static, T: Send + 'static>(gate: Gate, arguments: A, act: f
     });
     let early = answer.recv_timeout(Duration::from_millis(30)).err();
     assert_eq!(early, Some(RecvTimeoutError::Timeout), "the call did not wait for the work behind the gate");
-    gate.open();
+    held.open();
     let answer = answer.recv_timeout(PATIENCE).expect("the call to return once the gate is open");
     thread.join().unwrap().ok();
     answer
-}
-
-/// Closes a gate in a device's default stream.
-pub fn gate(device: Device) -> Gate {
-    Gate::close(&device.default_stream().expect("the default stream")).expect("a gate")
 }
 
 /// One dialect's calls; each asserts success.

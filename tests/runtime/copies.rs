@@ -5,7 +5,6 @@ use crate::blocks::{Block, Calls, Sort, assert_same, noise};
 use gridcl::Device;
 use gridcl::testing::guard;
 use std::ffi::c_void;
-use std::ptr::null_mut;
 use std::slice;
 
 const SIZES: [usize; 6] = [1, 3, 4095, 4096, 65_537, (1 << 20) + 1];

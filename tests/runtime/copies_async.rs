@@ -3,10 +3,10 @@
 //! A gate in the default stream holds back all blocking streams. What must not wait is called while it is closed; what
 //! must wait is called in a thread, which may not come back before the gate is opened.
 
-use crate::blocks::{Block, Held, Sort, assert_same, gate, noise, waits_for};
+use crate::blocks::{Block, Held, Sort, assert_same, noise, waits_for};
 use crate::support::device;
 use gridcl::StreamFlags;
-use gridcl::testing::{Gate, fail, guard};
+use gridcl::testing::{fail, guard};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::slice;
@@ -62,7 +62,7 @@ both_dialects! {
         let _guard = guard();
         let (memory, source) = (device_memory!(5000), noise(2, 5000));
         fail("clEnqueueMapBuffer", 0, -4);
-        let held = gate(device());
+        let held = Held::default_stream(device());
         waits_for(held, (memory, source.as_ptr()), |(memory, source)| {
             ok!(unsafe { memcpy_async(memory, source.cast(), 5000, HOST_TO_DEVICE, LEGACY) });
         });
@@ -115,7 +115,7 @@ both_dialects! {
         for bytes in SIZES {
             let (stream, memory, mut target) = (new_stream!(), uploaded!(noise(3, bytes)), vec![0_u8; bytes]);
             waits_for(
-                gate(device()),
+                Held::default_stream(device()),
                 (target.as_mut_ptr(), memory, stream, bytes),
                 |(target, memory, stream, bytes)| {
                     ok!(unsafe { memcpy_async(target.cast(), memory, bytes, DEVICE_TO_HOST, stream) });
@@ -136,7 +136,7 @@ both_dialects! {
             let (target, source) = (Block::new(calls, to, &[0; 5000]), Block::new(calls, from, &[6; 5000]));
             for in_stream in [false, true] {
                 target.write(&[0; 5000]);
-                let held = gate(device());
+                let held = Held::default_stream(device());
                 if from == Sort::Pinned {
                     // In the other stream of the two, which comes first by the rules of the default stream alone.
                     let earlier = if in_stream { LEGACY } else { stream };
@@ -165,7 +165,7 @@ both_dialects! {
                 let (stream, memory) = (new_stream!(), device_memory!(bytes));
                 let host = Block::new(calls, sort, &noise(4, bytes));
                 // Work of a blocking stream comes before the copy, which would undo it.
-                let held = gate(device());
+                let held = Held::default_stream(device());
                 ok!(memset_async(memory, 9, bytes, stream));
                 waits_for(held, (memory, host.at(0), bytes), |(memory, host, bytes)| {
                     ok!(unsafe { memcpy(memory, host, bytes, HOST_TO_DEVICE) });
@@ -175,7 +175,7 @@ both_dialects! {
                     format!("{bytes} bytes up from {sort:?}")
                 });
 
-                let held = gate(device());
+                let held = Held::default_stream(device());
                 ok!(memset_async(memory, 9, bytes, stream));
                 waits_for(held, (host.at(0), memory, bytes), |(host, memory, bytes)| {
                     ok!(unsafe { memcpy(host, memory, bytes, DEVICE_TO_HOST) });
@@ -246,7 +246,7 @@ both_dialects! {
                 ok!(stream_synchronize(stream));
                 assert_eq!(host_bytes(host, bytes), vec![1; bytes]);
 
-                let held = gate(device());
+                let held = Held::default_stream(device());
                 ok!(memset_async(host, 2, bytes, stream));
                 waits_for(held, (host, bytes), |(host, bytes)| {
                     ok!(memset(host, 3, bytes));
@@ -343,12 +343,12 @@ mod tops_alone {
             // Another stream's work is not waited for.
             let elsewhere = Held::close(&aside);
             let arguments = (memory, host.at(0), stream);
-            waits_for(gate(device()), arguments, |(memory, host, stream)| {
+            waits_for(Held::default_stream(device()), arguments, |(memory, host, stream)| {
                 ok!(unsafe { topsMemcpyWithStream(memory, host, 5000, HOST_TO_DEVICE, stream) });
                 ok!(stream_query(stream));
             });
             host.write(&[0; 5000]);
-            waits_for(gate(device()), arguments, |(memory, host, stream)| {
+            waits_for(Held::default_stream(device()), arguments, |(memory, host, stream)| {
                 ok!(unsafe { topsMemcpyWithStream(host, memory, 5000, DEVICE_TO_HOST, stream) });
                 ok!(stream_query(stream));
             });

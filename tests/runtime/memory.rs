@@ -1,10 +1,10 @@
 //! Device memory: allocation, free, what is left (MUSA "memory", TOPS 7.1; behaviour.md 1.6, 2.1, 2.4 `Free`, 3.1
 //! `MemGetInfo`, 3.2).
 
-use crate::blocks::{assert_same, gate, noise, waits_for};
+use crate::blocks::{Held, assert_same, noise, waits_for};
 use crate::child;
 use crate::support::in_time;
-use gridcl::testing::{Gate, clear_fault, fail, guard};
+use gridcl::testing::{clear_fault, fail, guard};
 use gridcl::{Device, StreamFlags};
 use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut as address};
@@ -254,14 +254,14 @@ both_dialects! {
         // Not even an ordered stream: one that the default stream does not know.
         let aside = device.create_stream_with(StreamFlags::NON_BLOCKING, 0).unwrap();
         let (pointer, other) = (device_memory!(4096), device_memory!(4096));
-        waits_for(Gate::close(&aside).unwrap(), pointer, |pointer| ok!(free(pointer)));
+        waits_for(Held::close(&aside), pointer, |pointer| ok!(free(pointer)));
         assert!(aside.is_done().unwrap());
 
         let stream = new_stream!();
-        let gate = gate(device);
+        let held = Held::default_stream(device);
         ok!(memset_async(other, 5, 4096, stream));
         assert_eq!(stream_query(LEGACY), NOT_READY);
-        waits_for(gate, other, |pointer| ok!(free(pointer)));
+        waits_for(held, other, |pointer| ok!(free(pointer)));
         ok!(stream_query(LEGACY));
         ok!(stream_query(stream));
         ok!(stream_destroy(stream));
@@ -271,10 +271,10 @@ both_dialects! {
         let _guard = guard();
         let pointer = device_memory!(4096);
         ok!(free(pointer));
-        let gate = gate(Device::get(0).unwrap());
+        let held = Held::default_stream(Device::get(0).unwrap());
         let freed = pointer.addr();
         in_time("a refused free", move || fails!(free(address(freed)), INVALID_DEVICE_POINTER, "free already"));
-        gate.open();
+        held.open();
         ok!(device_synchronize());
     }
 
@@ -399,8 +399,8 @@ both_dialects! {
         assert_eq!([left(0), left(1)], [before[0] - 700, before[1] - 5000]);
         // Whatever device is current, a free waits for the memory's own device and for no other.
         ok!(set_device(0));
-        waits_for(gate(Device::get(1).unwrap()), second, |second| ok!(free(second)));
-        let held = gate(Device::get(1).unwrap());
+        waits_for(Held::default_stream(Device::get(1).unwrap()), second, |second| ok!(free(second)));
+        let held = Held::default_stream(Device::get(1).unwrap());
         let first = first.addr();
         in_time("a free beside a busy device", move || {
             ok!(set_device(1));

@@ -1,6 +1,6 @@
 //! Pinned and registered host memory (MUSA "memory", TOPS 7.1; behaviour.md 1.6, 2.1, 2.4 `FreeHost`, 3.3).
 
-use crate::blocks::{assert_same, gate, noise, waits_for};
+use crate::blocks::{Held, assert_same, noise, waits_for};
 use gridcl::Device;
 use gridcl::testing::{clear_fault, fail, guard};
 use std::ffi::c_void;
@@ -149,13 +149,13 @@ both_dialects! {
         let registered: *mut c_void = heap.as_mut_ptr().cast();
         ok!(unsafe { host_register(registered, 4096, 0) });
 
-        let held = gate(device);
+        let held = Held::default_stream(device);
         ok!(unsafe { memcpy_async(pinned, from, 4096, DEVICE_TO_HOST, stream) });
         assert_eq!(stream_query(LEGACY), NOT_READY);
         waits_for(held, pinned, |pinned| ok!(host_free(pinned)));
         ok!(stream_query(LEGACY));
 
-        let held = gate(device);
+        let held = Held::default_stream(device);
         ok!(unsafe { memcpy_async(registered, from, 4096, DEVICE_TO_HOST, stream) });
         waits_for(held, registered, |registered| ok!(host_unregister(registered)));
         ok!(stream_query(LEGACY));

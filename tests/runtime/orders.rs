@@ -205,7 +205,8 @@ both_dialects! {
             let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
             let mut model = Model::default();
             let mut made: Vec<Option<work::Made>> = vec![None, None];
-            let classes = [Class::Default, Class::Blocking, Class::Blocking, Class::Blocking, Class::Aside, Class::Aside];
+            let blocking = Class::Blocking;
+            let classes = [Class::Default, blocking, blocking, blocking, Class::Aside, Class::Aside];
             for (stream, class) in classes.into_iter().enumerate() {
                 model.add(class);
                 // The first two are the default stream and the thread's own.
@@ -220,7 +221,8 @@ both_dialects! {
                 None if stream == FIRST => LEGACY,
                 None => PER_THREAD,
             };
-            let events: Vec<_> = (0..EVENTS).map(|event| if event % 2 == 0 { work::timed() } else { work::untimed() }).collect();
+            let events: [_; EVENTS] =
+                std::array::from_fn(|event| if event % 2 == 0 { work::timed() } else { work::untimed() });
             cells.clear();
             // Every second program is there as a whole before the first blocking line of it runs.
             let mut gate = (seed % 2 == 0).then(hold_legacy);

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use gridcl::testing::{Gate, guard};
 use gridcl::{
     Device, DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, ErrorKind, Event, Kernel, Module, PinnedBuffer,
-    PinnedSlice, PinnedSliceMut, Reading, Stream, Writing, launch,
+    PinnedSlice, PinnedSliceMut, Reading, Stream, StreamFlags, Writing, launch,
 };
 use std::fmt::Debug;
 use std::ops::RangeBounds;
@@ -362,7 +362,6 @@ fn writing_waits_for_copies_in_both_directions() {
         let mut elements = target.write().unwrap();
         assert_eq!(*elements, *numbers(7, 6));
         elements[0] = 1;
-        drop(elements);
         assert_eq!(target.read().unwrap()[0], 1);
     });
 }
@@ -440,4 +439,42 @@ fn a_device_pointer_counts_in_elements_and_is_as_wide_as_a_kernels() {
     assert_eq!(DevicePtr::<u32>::zeroed().address(), 0);
     assert!(pointer.address().is_multiple_of(256));
     assert_eq!(format!("{pointer:?}"), format!("DevicePtr({:#x})", pointer.address()));
+}
+
+#[test]
+fn a_copy_by_the_host_waits_for_what_else_uses_a_pinned_buffer() {
+    let _guard = guard();
+    let aside = device().create_stream_with(StreamFlags::NON_BLOCKING, 0).unwrap();
+    let fresh = || pinned(device(), &numbers(1, 6));
+    let mut there = DeviceBuffer::from_slice(&aside, &numbers(50, 6)).unwrap();
+    aside.synchronize().unwrap();
+
+    // What another stream still copies from is not written to, and what it copies to is not read.
+    let (stream, gate) = gated(device());
+    let (mut source, mut target) = (fresh(), fresh());
+    stream.copy(&there, &mut target).unwrap();
+    stream.copy(&source, &mut there).unwrap();
+    let other = aside.clone();
+    let (read, target) = comes_back_when_opened(gate, move || {
+        let mut read = [0; 6];
+        other.download(&target, &mut read).unwrap();
+        (read, target)
+    });
+    assert_eq!(read[..], numbers(50, 6));
+    let gate = Gate::close(&stream).unwrap();
+    stream.copy(&source, &mut there).unwrap();
+    let other = aside.clone();
+    let mut source = comes_back_when_opened(gate, move || {
+        other.upload(&numbers(100, 6), &mut source).unwrap();
+        source
+    });
+    assert_eq!(there.to_vec(&stream).unwrap(), numbers(1, 6));
+    let gate = Gate::close(&stream).unwrap();
+    stream.copy(&source, &mut there).unwrap();
+    let source = comes_back_when_opened(gate, move || {
+        aside.copy(&target, &mut source).unwrap();
+        source
+    });
+    assert_eq!(there.to_vec(&stream).unwrap(), numbers(100, 6));
+    assert_eq!(*source.read().unwrap(), *numbers(50, 6));
 }

@@ -72,8 +72,10 @@ fn a_dropped_stream_runs_its_work_to_the_end() {
     assert_eq!(there.to_vec(&other).unwrap(), counting(10));
 }
 
-/// Work in flight that writes to a buffer, by one way or another.
-const WRITERS: [(&str, fn(&Stream, &Kernel, &mut DeviceBuffer<u32>)); 4] = [
+/// Puts work into a stream that writes to all of a buffer.
+type Writer = fn(&Stream, &Kernel, &mut DeviceBuffer<u32>);
+
+const WRITERS: [(&str, Writer); 4] = [
     ("a kernel", |stream, put, buffer| run(put, stream, buffer, 1_000_000)),
     ("a fill", |stream, _, buffer| stream.fill(buffer, 0xee).unwrap()),
     ("an upload", |stream, _, buffer| stream.upload(&counting(1_000_000), buffer).unwrap()),

@@ -198,7 +198,8 @@ both_dialects! {
         let mut ms = UNTOUCHED;
         for (event, why) in [(&never, "never recorded"), (&untimed, "without timing"), (&unrecorded_untimed, "")] {
             let event = **event;
-            for (start, stop, name) in [(event, *good, "start = "), (*good, event, "stop = "), (event, event, "start = ")] {
+            let pairs = [(event, *good, "start = "), (*good, event, "stop = "), (event, event, "start = ")];
+            for (start, stop, name) in pairs {
                 fails!(unsafe { event_elapsed_time(&mut ms, start, stop) }, INVALID_HANDLE, "ElapsedTime: ", name, why);
             }
         }

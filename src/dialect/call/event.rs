@@ -5,7 +5,8 @@ use crate::dialect::handle::{self, Object};
 use crate::dialect::{Dialect, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::event::{Event, EventFlags};
-use std::ffi::c_uint;
+use crate::rt::ipc::HANDLE_BYTES;
+use std::ffi::{c_char, c_uint};
 
 /// `EventCreate` and its kin: an event of the current device. `known` are the flags that the dialect knows.
 ///
@@ -58,6 +59,30 @@ pub(crate) unsafe fn elapsed<D: Dialect>(ms: *mut f32, start: usize, stop: usize
     let out = unsafe { Out::new("ms", ms) }?;
     let (start, stop) = (handle::event::<D>("start", start)?, handle::event::<D>("stop", stop)?);
     out.set(stop.elapsed_since(&start)?);
+    Ok(())
+}
+
+/// `IpcGetEventHandle`: the bytes by which another process opens an interprocess event.
+///
+/// # Safety
+/// `out` has to be null or writable.
+pub(crate) unsafe fn ipc_handle<D: Dialect>(out: *mut [c_char; HANDLE_BYTES], event: usize) -> Result<()> {
+    // SAFETY: the caller's.
+    let out = unsafe { Out::new("handle", out) }?;
+    let bytes = handle::event::<D>("event", event)?.ipc_handle()?;
+    out.set(bytemuck::cast(bytes));
+    Ok(())
+}
+
+/// `IpcOpenEventHandle`: an event of the current device that is the same as one of another process.
+///
+/// # Safety
+/// `out` has to be null or writable.
+pub(crate) unsafe fn ipc_open<D: Dialect, E>(out: *mut *mut E, handle: [c_char; HANDLE_BYTES]) -> Result<()> {
+    // SAFETY: the caller's.
+    let out = unsafe { Out::new("event", out) }?;
+    let event = Event::open_ipc(thread::device::<D>()?, &bytemuck::cast(handle))?;
+    out.set(std::ptr::without_provenance_mut(D::handles().add(Object::Event(event))));
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 const HOST_ALLOC: c_uint = musaHostAllocPortable | musaHostAllocMapped | musaHostAllocWriteCombined;
 const HOST_REGISTER: c_uint =
     musaHostRegisterPortable | musaHostRegisterMapped | musaHostRegisterIoMemory | musaHostRegisterReadOnly;
-const EVENT: c_uint = musaEventBlockingSync | musaEventDisableTiming;
+const EVENT: c_uint = musaEventBlockingSync | musaEventDisableTiming | musaEventInterprocess;
 
 fn limit(device: Device, limit: c_int) -> Option<usize> {
     match musaLimit(limit) {
@@ -365,6 +365,22 @@ runtime_api! {
     /// events and different devices, `musaErrorNotReady` while one is pending.
     call(unsafe) musaEventElapsedTime(ms: *mut f32, start: musaEvent_t, end: musaEvent_t)
         => event::elapsed::<Musa>(ms, start.addr(), end.addr());
+
+    /// The bytes by which another process of the same user opens an event, for as long as the event is there. It
+    /// has to be made with `musaEventInterprocess | musaEventDisableTiming`.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null or an event without those flags, `musaErrorContextIsDestroyed` for
+    /// dead handles.
+    call(unsafe) musaIpcGetEventHandle(handle: *mut musaIpcEventHandle_t, event: musaEvent_t)
+        => event::ipc_handle::<Musa>(handle.cast(), event.addr());
+
+    /// Opens an event of another process, as an event of the current device that keeps no times. Records of either
+    /// process are waited for by both.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorDeviceUninitialized` for a handle of this process,
+    /// `musaErrorContextIsDestroyed` when event or process are gone, or another user's.
+    call(unsafe) musaIpcOpenEventHandle(event: *mut musaEvent_t, handle: musaIpcEventHandle_t)
+        => event::ipc_open::<Musa, _>(event, handle.reserved);
 
     section "module and launch";
 

@@ -24,6 +24,7 @@ const STREAM: c_uint = topsStreamNonBlocking | topsStreamNonMerging;
 const RELEASE: c_uint = topsEventReleaseToDevice | topsEventReleaseToSystem;
 const EVENT: c_uint = topsEventBlockingSync
     | topsEventDisableTiming
+    | topsEventInterprocess
     | topsEventRecordOnce
     | topsEventStrongOrder
     | topsEventDisableQueryAndSync
@@ -372,6 +373,22 @@ runtime_api! {
     /// different devices, `topsErrorNotReady` while one is pending.
     call(unsafe) topsEventElapsedTime(ms: *mut f32, start: topsEvent_t, stop: topsEvent_t)
         => event::elapsed::<Tops>(ms, start.addr(), stop.addr());
+
+    /// The bytes by which another process of the same user opens an event, for as long as the event is there. It
+    /// has to be made with `topsEventInterprocess | topsEventDisableTiming`.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or an event without those flags, `topsErrorInvalidHandle` for dead
+    /// handles.
+    call(unsafe) topsIpcGetEventHandle(handle: *mut topsIpcEventHandle_t, event: topsEvent_t)
+        => event::ipc_handle::<Tops>(handle.cast(), event.addr());
+
+    /// Opens an event of another process, as an event of the current device that keeps no times. Records of either
+    /// process are waited for by both, also in streams.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidContext` for a handle of this process,
+    /// `topsErrorInvalidHandle` when event or process are gone, or another user's.
+    call(unsafe) topsIpcOpenEventHandle(event: *mut topsEvent_t, handle: topsIpcEventHandle_t)
+        => event::ipc_open::<Tops, _>(event, handle.reserved);
 
     section "module and launch";
 

@@ -1,6 +1,5 @@
 //! Arguments of a launch: checked against the kernel's signature, then set.
 
-use crate::cl::caps::SvmSupport;
 use crate::cl::{Buffer, Kernel};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
@@ -31,7 +30,7 @@ impl Argument<'_> {
 }
 
 /// What may be given for a kernel's parameter: plain values (scalars, arrays as vectors, structs that are
-/// [`NoUninit`]), device buffers and their slices, pinned buffers, and [`Local`] memory.
+/// [`NoUninit`]), device buffers and their slices, and [`Local`] memory.
 ///
 /// # Safety
 /// [`KernelArg::argument`] has to describe memory that stays valid until the launch returns; device memory has to
@@ -131,12 +130,14 @@ fn bind_one(
     bound: &mut Bound,
 ) -> Result<()> {
     match (parameter.class, given) {
-        (Class::Pointer, Given::Pointer { address: 0 }) => match context.caps().svm {
-            SvmSupport::None => kernel.set_buffer(index, None)?,
-            _ => kernel.set_pointer(index, 0)?,
-        },
+        // A null buffer: NVIDIA refuses the launch after a null pointer to shared memory.
+        (Class::Pointer, Given::Pointer { address: 0 }) => kernel.set_buffer(index, None)?,
         (Class::Pointer, Given::Pointer { address }) => bind_pointer(context, kernel, index, address, bound)?,
         (Class::Local, Given::Local { bytes }) => kernel.set_local(index, bytes)?,
+        // The plain case first, without a copy of the bytes.
+        (Class::Value(size), Given::Value { bytes, .. }) if size.is_none_or(|size| size == bytes.len()) => {
+            kernel.set_bytes(index, bytes)?;
+        }
         (Class::Value(size), Given::Value { bytes, type_name }) => match padded(bytes, size, parameter) {
             Some(value) => kernel.set_bytes(index, &value)?,
             None => {
@@ -216,18 +217,13 @@ fn bind_host(context: &Context, kernel: &mut Kernel, index: u32, address: usize)
         .help("copy it to device memory first"))
 }
 
-/// The bytes to set, where they fit. Vectors of three take the room of four, so three components do as well.
+/// The bytes to set where they are fewer than the parameter's: vectors of three take the room of four, so three
+/// components do as well.
 fn padded(bytes: &[u8], size: Option<usize>, parameter: &Parameter) -> Option<SmallVec<[u8; 64]>> {
-    match size {
-        None => Some(SmallVec::from_slice(bytes)),
-        Some(size) if size == bytes.len() => Some(SmallVec::from_slice(bytes)),
-        Some(size) if is_vector_of_three(parameter) && bytes.len() == size / 4 * 3 => {
-            let mut value = SmallVec::from_slice(bytes);
-            value.resize(size, 0);
-            Some(value)
-        }
-        Some(_) => None,
-    }
+    let size = size.filter(|size| is_vector_of_three(parameter) && bytes.len() == size / 4 * 3)?;
+    let mut value = SmallVec::from_slice(bytes);
+    value.resize(size, 0);
+    Some(value)
 }
 
 /// Whether it is a built-in one: a struct of the program's may be called `vec3`.

@@ -199,8 +199,7 @@ fn enqueue(
     let shape = check::shape(grid, block, shared, &limits(context, definition))?;
     let mut pooled = definition.borrow()?;
     let outcome = args::bind(context, definition, &mut pooled.kernel, arguments, shared).and_then(|bound| {
-        let (set, slabs) = context.memory().slabs();
-        if pooled.declared != set {
+        if let Some((set, slabs)) = context.memory().slabs(pooled.declared) {
             pooled.kernel.declare_blocks(&slabs)?;
             pooled.declared = set;
         }

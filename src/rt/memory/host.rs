@@ -1,6 +1,6 @@
 //! Host memory that the runtime pins: allocated here, or the program's own.
 
-use super::{Allocation, Kind, MAP, check_unknown, enter, find, take_out};
+use super::{Allocation, Kind, MAP, TERRITORY, check_unknown, enter, find, take_out};
 use crate::cl::{DeviceType, HostBuffer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
@@ -54,6 +54,15 @@ pub(crate) fn register(context: &Arc<Context>, address: usize, bytes: usize, fla
     context.check()?;
     let refuse = |error: Error| error.argument("ptr", format_args!("{bytes} bytes at {address:#x}"));
     check_unknown(&MAP.read(), address, bytes).map_err(refuse)?;
+    if bytes > physical_bytes() {
+        let problem = format!("the host has {} bytes of memory", physical_bytes());
+        return Err(refuse(Error::new(ErrorKind::InvalidValue, problem)));
+    }
+    if TERRITORY.read().overlapping(address, bytes).next().is_some() {
+        // Reserved addresses count as mapped, too.
+        let problem = "some of it is where the runtime keeps device memory";
+        return Err(refuse(Error::new(ErrorKind::InvalidValue, problem).help("was it freed?")));
+    }
     if !is_mapped(address, bytes) {
         let problem = "not all of it is mapped into the process";
         return Err(refuse(Error::new(ErrorKind::InvalidValue, problem).help("check pointer and size")));

@@ -21,7 +21,7 @@ pub(crate) use allocation::{Allocation, Kind, Place};
 use parking_lot::{Mutex, RwLock};
 use pool::Pool;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 
 /// Every live allocation of the process, by address.
 static MAP: RwLock<AddressMap<Arc<Allocation>>> = RwLock::new(AddressMap::new());
@@ -82,6 +82,7 @@ pub(crate) struct Memory {
     limit: u64,
     allocated: AtomicU64,
     pool: Mutex<Pool>,
+    slab_generation: Arc<AtomicU64>,
     graveyard: Mutex<Vec<Buried>>,
 }
 
@@ -97,11 +98,13 @@ const GRAVEYARD_BYTES: usize = 64 << 20;
 
 impl Memory {
     pub(crate) fn new(form: Form, caps: &Caps) -> Self {
+        let pool = Pool::new(form == Form::Svm, caps);
         Self {
             form,
             limit: caps.global_bytes,
             allocated: AtomicU64::new(0),
-            pool: Mutex::new(Pool::new(form == Form::Svm, caps)),
+            slab_generation: pool.generation(),
+            pool: Mutex::new(pool),
             graveyard: Mutex::default(),
         }
     }
@@ -131,9 +134,9 @@ impl Memory {
         self.pool.lock().trim(keep);
     }
 
-    /// The slabs that kernels may reach, and a number that changes with them.
-    pub(crate) fn slabs(&self) -> (u64, Arc<[usize]>) {
-        self.pool.lock().bases()
+    /// The slabs that kernels may reach with a number that changes with them; `None` when it is `known` still.
+    pub(crate) fn slabs(&self, known: u64) -> Option<(u64, Arc<[usize]>)> {
+        (self.slab_generation.load(Acquire) != known).then(|| self.pool.lock().bases())
     }
 
     fn bury(&self, allocation: Arc<Allocation>, tickets: Vec<Ticket>) {

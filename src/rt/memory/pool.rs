@@ -6,6 +6,7 @@ use super::slab::{Range, SlabId, Slabs};
 use crate::cl::{self, Caps, Svm};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
 
 /// What `cudaMalloc` promises, and what its users align to.
 const ALIGN: usize = 256;
@@ -26,8 +27,8 @@ pub(super) struct Pool {
     fine: bool,
     slabs: Slabs,
     blocks: HashMap<SlabId, Block>,
-    /// Changes with the set of slabs.
-    generation: u64,
+    /// Grows when the set of slabs changes; read without the pool's lock.
+    generation: Arc<AtomicU64>,
     bases: Arc<[usize]>,
     largest: usize,
     kept: usize,
@@ -56,7 +57,7 @@ impl Pool {
             fine,
             slabs: Slabs::new(ALIGN),
             blocks: HashMap::new(),
-            generation: 1,
+            generation: Arc::new(AtomicU64::new(1)),
             bases: Arc::new([]),
             largest: usize::try_from(caps.max_alloc_bytes).unwrap_or(usize::MAX),
             kept: usize::try_from(KEPT_BYTES.min(caps.global_bytes / 8)).unwrap_or(usize::MAX),
@@ -120,11 +121,16 @@ impl Pool {
 
     /// Where the slabs start, and a number that changes with them.
     pub(super) fn bases(&self) -> (u64, Arc<[usize]>) {
-        (self.generation, Arc::clone(&self.bases))
+        (self.generation.load(Relaxed), Arc::clone(&self.bases))
+    }
+
+    /// The number alone, for those who hold no lock.
+    pub(super) fn generation(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.generation)
     }
 
     fn changed(&mut self) {
-        self.generation += 1;
         self.bases = self.blocks.values().map(|block| block.svm.address()).collect();
+        self.generation.fetch_add(1, Release);
     }
 }

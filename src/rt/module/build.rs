@@ -1,6 +1,7 @@
 //! A module's text built for one context: its kernels with their signatures, and its symbols' storage.
 
 use super::log;
+use super::rewrite::empty::{self, fill_empty_parameters};
 use super::rewrite::{self, Rewritten};
 use super::signature::{self, Class, Parameter};
 use super::symbol::{self, Symbol};
@@ -11,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::Place;
 use parking_lot::Mutex;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -39,6 +41,8 @@ pub(crate) struct Definition {
     symbols: Arc<[Symbol]>,
     /// The symbols behind the parameters, in the order of the hidden ones.
     hidden: Vec<usize>,
+    /// Whether its one parameter is a stand-in that gets null.
+    filled: bool,
     pool: Mutex<Vec<Pooled>>,
 }
 
@@ -59,7 +63,11 @@ impl Build {
         options: &str,
     ) -> Result<Self> {
         let options = format!("{options} {OPTIONS}");
-        let program = Program::build(context.cl(), &rewritten.text, options.trim())
+        let text = match context.caps().needs_kernel_parameters() {
+            true => Cow::Owned(fill_empty_parameters(&rewritten.text)),
+            false => Cow::Borrowed(&rewritten.text),
+        };
+        let program = Program::build(context.cl(), &text, options.trim())
             .map_err(|failure| build_error(name, source, &options, &failure))?;
         let program = Arc::new(program);
         let names = program.kernel_names()?;
@@ -73,7 +81,7 @@ impl Build {
             let hidden = rewritten.hidden.get(&name).cloned().unwrap_or_default();
             kernels.push(Definition::new(context, &program, name, Arc::clone(&symbols), hidden)?);
         }
-        learn_sizes(context, &rewritten.text, options.trim(), &mut kernels);
+        learn_sizes(context, &text, options.trim(), &mut kernels);
         Ok(Self { context: Arc::clone(context), kernels: kernels.into_iter().map(Arc::new).collect(), symbols })
     }
 
@@ -154,12 +162,22 @@ impl Definition {
         let mut parameters: Vec<Parameter> = kernel.parameters()?.iter().map(Parameter::new).collect();
         // The hidden ones stand last.
         parameters.truncate(parameters.len().saturating_sub(hidden.len()));
+        let filled = parameters.len() == 1 && parameters[0].name == empty::NAME;
+        if filled {
+            parameters.clear();
+        }
+        let mut group = kernel.work_group()?;
+        if context.caps().counts_unset_locals() {
+            let locals = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
+            group.local_bytes = group.local_bytes.saturating_sub(locals as u64);
+        }
         let definition = Self {
             context: Arc::clone(context),
             program: Arc::clone(program),
             name,
             parameters,
-            group: kernel.work_group()?,
+            group,
+            filled,
             symbols,
             hidden,
             pool: Mutex::default(),
@@ -212,6 +230,9 @@ impl Definition {
 
     /// Sets the hidden arguments, which never change.
     fn equip(&self, mut kernel: Kernel) -> Result<Pooled> {
+        if self.filled {
+            kernel.set_buffer(0, None)?;
+        }
         for (position, &symbol) in self.hidden.iter().enumerate() {
             let index = (self.parameters.len() + position) as u32;
             set_storage(&mut kernel, index, &self.symbols[symbol])?;

@@ -22,6 +22,7 @@
 
 mod declaration;
 mod edit;
+pub(crate) mod empty;
 mod graph;
 mod item;
 mod local;

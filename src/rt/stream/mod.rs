@@ -3,11 +3,12 @@
 pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
-mod waker;
+pub(super) mod waker;
 
 use super::context::Context;
 use super::device::Device;
 use super::event::Event;
+use super::ipc;
 use crate::cl::queue::Priority;
 use crate::cl::{self, UserEvent};
 use crate::error::{Error, ErrorKind, Result};
@@ -75,6 +76,7 @@ impl Device {
             _ => Some(Priority::High),
         };
         let lane = context.lanes().open(class, hint.filter(|_| self.caps().has_priorities()));
+        context.forget_reports(lane);
         Ok(Stream(Arc::new(Inner { context, lane, flags, priority })))
     }
 }
@@ -125,16 +127,23 @@ impl Stream {
     }
 
     /// Makes the stream's later work wait for the latest record of `event` as it is now; of any device. An event
-    /// that was never recorded is waited for no time at all.
+    /// that was never recorded is waited for no time at all. When the latest record is another process's and that
+    /// process ends before its work, the wait ends, and the next call that waits for the stream reports it.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidHandle`] when either of them died with its device's reset.
+    /// [`ErrorKind::InvalidHandle`] when either of them died with its device's reset; as [`Event::is_done`] for a
+    /// record of another process.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
         let context = &self.0.context;
         context.check()?;
         event.context().check()?;
         let Some(record) = event.latest() else { return Ok(()) };
         let Some(marked) = record.marked else {
+            if let Some(entry) = record.entry
+                && !entry.is_done()?
+            {
+                return self.wait_entry(&entry);
+            }
             if self.0.lane != Context::LEGACY {
                 return Ok(());
             }
@@ -150,6 +159,14 @@ impl Stream {
         let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
         context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
         marked.marker.on_end(move || waker::tell(News::Open(gate))).map_err(|failure| record.context.note(failure))
+    }
+
+    /// The same for a record of another process, of which the host carries the news.
+    fn wait_entry(&self, entry: &ipc::Entry) -> Result<()> {
+        let (context, lane) = (Arc::clone(&self.0.context), self.0.lane);
+        let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
+        context.submit_joined(lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
+        entry.open_when_done(gate, move |error| context.report(lane, error))
     }
 
     /// Runs `function` on a thread of the runtime once all work of the stream so far is done, and holds back the

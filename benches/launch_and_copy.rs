@@ -1,0 +1,362 @@
+//! Launches, copies, sets and allocations through gridcl beside the same in plain OpenCL, in one run on one device.
+//!
+//! Ends with a table of the ratios, the design's goals and whether they are met; see `README.md` here. Nothing fails for
+//! being slow.
+
+#![allow(clippy::panic, reason = "a benchmark that cannot run says so by ending")]
+
+mod ledger;
+mod raw;
+
+use criterion::Criterion;
+use gridcl::musa::*;
+use gridcl::prelude::*;
+use gridcl::{DeviceType, launch};
+use ledger::{Case, Ledger};
+use raw::{Form, Raw, RawKernel};
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::time::{Duration, Instant};
+
+/// Kernels that do next to nothing.
+const SOURCE: &str = "
+    __kernel void one(__global float *a) { if (a == 0) a[1] = 1; }
+    __kernel void eight(__global float *a, __global float *b, __global float *c, __global float *d,
+                        int i, int j, float x, float y) {
+        if (i == 0) a[j] = b[j] * x + c[j] * y + d[j];
+    }
+    __kernel void touch(__global uchar *p, uint pages) {
+        uint page = get_global_id(0);
+        if (page < pages) p[(ulong)page * 4096] = 1;
+    }";
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+/// Launches in a row: enough to look at the clock seldom, few enough for any driver's queue.
+const BATCH: u64 = 64;
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(40)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_millis(1500))
+        .configure_from_args();
+    let device = Device::get(0).unwrap_or_else(|error| panic!("{error}"));
+    let mut bench = Bench {
+        device,
+        stream: device.create_stream().expect("a stream"),
+        raw: Raw::open(device.platform(), device.name()),
+        form: Form::named(device.memory_form()),
+        ledger: Ledger::default(),
+    };
+    bench.launches(&mut criterion);
+    bench.launches_of_the_dialect(&mut criterion);
+    bench.copies(&mut criterion);
+    bench.sets(&mut criterion);
+    bench.allocations(&mut criterion);
+    bench.ledger.print(device);
+    criterion.final_summary();
+}
+
+/// Both sides of every comparison.
+struct Bench {
+    device: Device,
+    stream: Stream,
+    raw: Raw,
+    form: Form,
+    ledger: Ledger,
+}
+
+/// Does something `count` times and answers how long that took.
+#[inline]
+fn timed(count: u64, mut act: impl FnMut()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..count {
+        act();
+    }
+    start.elapsed()
+}
+
+impl Bench {
+    fn is_cpu(&self) -> bool {
+        self.device.device_type() == DeviceType::Cpu
+    }
+
+    fn launches(&mut self, criterion: &mut Criterion) {
+        let Self { device, stream, raw, form, ledger, .. } = self;
+        let module = Module::from_source(*device, SOURCE).expect("the kernels");
+        let (one, eight) = (module.kernel("one").expect("a kernel"), module.kernel("eight").expect("a kernel"));
+        let memory = [(); 4].map(|()| DeviceBuffer::<f32>::zeroed(stream, 1024).expect("memory"));
+        let [a, b, c, d] = &memory;
+        let raw_kernels = RawKernels::new(raw, *form);
+
+        let mut run_one = || {
+            // SAFETY: the kernel writes nothing.
+            unsafe { launch!(one<<<1, 64, 0, stream>>>(*a)) }.expect("a launch");
+        };
+        let mut run_eight = || {
+            // SAFETY: as above.
+            unsafe { launch!(eight<<<1, 64, 0, stream>>>(*a, *b, *c, *d, 1, 0, 1.0f32, 2.0f32)) }.expect("a launch");
+        };
+        let wait = || stream.synchronize().expect("the launches");
+
+        let group = "launch";
+        let goal = Some(1.05);
+        ledger.compare(
+            criterion,
+            Case { group, variant: "1 argument", batch: BATCH, goal },
+            |count| then(timed(count, &mut run_one), wait),
+            |count| then(timed(count, || raw_kernels.run_one(raw)), || raw.finish()),
+        );
+        ledger.compare(
+            criterion,
+            Case { group, variant: "8 arguments", batch: BATCH, goal },
+            |count| then(timed(count, &mut run_eight), wait),
+            |count| then(timed(count, || raw_kernels.run_eight(raw)), || raw.finish()),
+        );
+        ledger.compare(
+            criterion,
+            Case { group: "launch and wait", variant: "1 argument", batch: 16, goal },
+            |count| timed(count, || then(run_one(), wait)),
+            |count| timed(count, || then(raw_kernels.run_one(raw), || raw.finish())),
+        );
+    }
+
+    fn launches_of_the_dialect(&mut self, criterion: &mut Criterion) {
+        let Self { raw, form, ledger, .. } = self;
+        let raw_kernels = RawKernels::new(raw, *form);
+        let musa = Musa::new();
+        let mut memory: [*mut c_void; 4] = [null_mut(); 4];
+        for pointer in &mut memory {
+            // SAFETY: a variable for the result.
+            ok(unsafe { musaMalloc(pointer, 4096) });
+        }
+        let [mut a, mut b, mut c, mut d] = memory;
+        let (mut i, mut j, mut x, mut y) = (1_i32, 0_i32, 1.0_f32, 2.0_f32);
+        let one = musa.function(c"one");
+        let eight = musa.function(c"eight");
+        let wait = || ok(musaStreamSynchronize(musa.stream));
+
+        let group = "musaLaunchKernel";
+        let goal = Some(1.05);
+        ledger.compare(
+            criterion,
+            Case { group, variant: "1 argument", batch: BATCH, goal },
+            |count| then(timed(count, || musa.launch(one, 1, 64, &mut [(&raw mut a).cast()])), wait),
+            |count| then(timed(count, || raw_kernels.run_one(raw)), || raw.finish()),
+        );
+        let mut run_eight = || {
+            musa.launch(
+                eight,
+                1,
+                64,
+                &mut [
+                    (&raw mut a).cast(),
+                    (&raw mut b).cast(),
+                    (&raw mut c).cast(),
+                    (&raw mut d).cast(),
+                    (&raw mut i).cast(),
+                    (&raw mut j).cast(),
+                    (&raw mut x).cast(),
+                    (&raw mut y).cast(),
+                ],
+            );
+        };
+        ledger.compare(
+            criterion,
+            Case { group, variant: "8 arguments", batch: BATCH, goal },
+            |count| then(timed(count, &mut run_eight), wait),
+            |count| then(timed(count, || raw_kernels.run_eight(raw)), || raw.finish()),
+        );
+        for pointer in memory {
+            ok(musaFree(pointer));
+        }
+    }
+
+    fn copies(&mut self, criterion: &mut Criterion) {
+        let Self { device, stream, raw, form, ledger, .. } = self;
+        let wait = || stream.synchronize().expect("the copies");
+        for (bytes, variant, batch) in [(4, "4 B", 16), (64 * KIB, "64 KiB", 16), (16 * MIB, "16 MiB", 1)] {
+            let mut host = PinnedBuffer::<u8>::new(*device, bytes).expect("pinned memory");
+            let mut memory = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
+            let mut other = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
+            wait();
+            let raw_host = raw.pinned(bytes);
+            let (raw_memory, raw_other) = (raw.block(*form, bytes), raw.block(*form, bytes));
+            raw.fill(&raw_memory, 0, bytes);
+            raw.fill(&raw_other, 0, bytes);
+            raw.download(raw_host, &raw_memory, bytes);
+            raw.finish();
+
+            // The goals are rates: 0.99 of plain OpenCL's within the host, all of it within the device. Four bytes have
+            // no rate to speak of.
+            let goal = |rate: f64| (bytes > 4).then_some(1.0 / rate);
+            ledger.compare(
+                criterion,
+                Case { group: "pinned to device", variant, batch, goal: goal(0.99) },
+                |count| timed(count, || then(stream.copy(&host, &mut memory).expect("a copy"), wait)),
+                |count| timed(count, || then(raw.upload(&raw_memory, raw_host, bytes), || raw.finish())),
+            );
+            ledger.compare(
+                criterion,
+                Case { group: "device to pinned", variant, batch, goal: goal(0.99) },
+                |count| timed(count, || then(stream.copy(&memory, &mut host).expect("a copy"), wait)),
+                |count| timed(count, || then(raw.download(raw_host, &raw_memory, bytes), || raw.finish())),
+            );
+            ledger.compare(
+                criterion,
+                Case { group: "device to device", variant, batch, goal: goal(1.0) },
+                |count| timed(count, || then(stream.copy(&memory, &mut other).expect("a copy"), wait)),
+                |count| timed(count, || then(raw.copy(&raw_other, &raw_memory, bytes), || raw.finish())),
+            );
+            raw_memory.free(raw);
+            raw_other.free(raw);
+        }
+    }
+
+    fn sets(&mut self, criterion: &mut Criterion) {
+        // The driver's fill with the value's own width, which is a byte: 1.00 of its rate on CPUs, 2.5 on GPUs.
+        let goal = Some(if self.is_cpu() { 1.0 } else { 1.0 / 2.5 });
+        let Self { stream, raw, form, ledger, .. } = self;
+        let bytes = 16 * MIB;
+        let mut memory = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
+        let raw_memory = raw.block(*form, bytes);
+        raw.fill(&raw_memory, 0, bytes);
+        raw.finish();
+        ledger.compare(
+            criterion,
+            Case { group: "memset", variant: "16 MiB", batch: 1, goal },
+            |count| {
+                timed(count, || {
+                    stream.fill(&mut memory, 7).expect("a set");
+                    stream.synchronize().expect("the set");
+                })
+            },
+            |count| timed(count, || then(raw.fill(&raw_memory, 7, bytes), || raw.finish())),
+        );
+        raw_memory.free(raw);
+    }
+
+    /// Allocate, write a byte to each page, wait, free. Without the bytes a driver may put off the work.
+    fn allocations(&mut self, criterion: &mut Criterion) {
+        let large = if self.is_cpu() { 16 * MIB } else { 64 * KIB };
+        let Self { raw, form, ledger, .. } = self;
+        let musa = Musa::new();
+        let touch = musa.function(c"touch");
+        let raw_touch = raw.kernel(SOURCE, "touch");
+        for (bytes, variant, batch) in [(4 * KIB, "4 KiB", 16), (MIB, "1 MiB", 16), (64 * MIB, "64 MiB", 1)] {
+            let pages = (bytes / 4096) as u32;
+            let block = pages.min(64);
+            let goal = Some(if bytes >= large { 0.1 } else { 1.0 });
+            let run_gridcl = || {
+                let (mut memory, mut count) = (null_mut(), pages);
+                // SAFETY: a variable for the result; the kernel stays within the memory.
+                ok(unsafe { musaMalloc(&mut memory, bytes) });
+                musa.launch(touch, pages / block, block, &mut [(&raw mut memory).cast(), (&raw mut count).cast()]);
+                // Waits for the kernel.
+                ok(musaFree(memory));
+            };
+            let run_raw = |form: Form| {
+                let memory = raw.block(form, bytes);
+                raw_touch.set_block(0, &memory);
+                raw_touch.set(1, &pages);
+                raw.launch(&raw_touch, pages as usize, block as usize);
+                raw.finish();
+                memory.free(raw);
+            };
+            ledger.compare(
+                criterion,
+                Case { group: "malloc, touch, free", variant, batch, goal },
+                |count| timed(count, run_gridcl),
+                |count| timed(count, || run_raw(*form)),
+            );
+            if *form != Form::Buffer {
+                ledger.compare(
+                    criterion,
+                    Case { group: "the same against clCreateBuffer", variant, batch, goal },
+                    |count| timed(count, run_gridcl),
+                    |count| timed(count, || run_raw(Form::Buffer)),
+                );
+            }
+        }
+    }
+}
+
+/// Does `next` and answers what came before it.
+#[inline]
+fn then<T>(first: T, next: impl FnOnce()) -> T {
+    next();
+    first
+}
+
+/// The same kernels and memory in plain OpenCL. Arguments are set for each launch, as gridcl does: that is what a launch
+/// with arguments means.
+struct RawKernels {
+    one: RawKernel,
+    eight: RawKernel,
+    memory: [raw::Block; 4],
+}
+
+impl RawKernels {
+    fn new(raw: &Raw, form: Form) -> Self {
+        let memory = [(); 4].map(|()| raw.block(form, 4096));
+        Self { one: raw.kernel(SOURCE, "one"), eight: raw.kernel(SOURCE, "eight"), memory }
+    }
+
+    #[inline]
+    fn run_one(&self, raw: &Raw) {
+        self.one.set_block(0, &self.memory[0]);
+        raw.launch(&self.one, 64, 64);
+    }
+
+    #[inline]
+    fn run_eight(&self, raw: &Raw) {
+        for (index, block) in (0..).zip(&self.memory) {
+            self.eight.set_block(index, block);
+        }
+        self.eight.set(4, &1_i32);
+        self.eight.set(5, &0_i32);
+        self.eight.set(6, &1.0_f32);
+        self.eight.set(7, &2.0_f32);
+        raw.launch(&self.eight, 64, 64);
+    }
+}
+
+/// The kernels and a stream in the MUSA dialect.
+struct Musa {
+    module: musaModule_t,
+    stream: musaStream_t,
+}
+
+impl Musa {
+    fn new() -> Self {
+        let source = format!("{SOURCE}\0");
+        let (mut module, mut stream) = (null_mut(), null_mut());
+        // SAFETY: variables for the results, and a text that ends with NUL.
+        unsafe {
+            ok(musaModuleLoadData(&mut module, source.as_ptr().cast()));
+            ok(musaStreamCreate(&mut stream));
+        }
+        Self { module, stream }
+    }
+
+    fn function(&self, name: &std::ffi::CStr) -> musaFunction_t {
+        let mut function = null_mut();
+        // SAFETY: a variable for the result.
+        ok(unsafe { musaModuleGetFunction(&mut function, self.module, name.as_ptr()) });
+        function
+    }
+
+    #[inline]
+    fn launch(&self, function: musaFunction_t, grid: u32, block: u32, arguments: &mut [*mut c_void]) {
+        // SAFETY: there is an address for each parameter of the kernel.
+        ok(unsafe {
+            musaLaunchKernel(function.cast(), grid.into(), block.into(), arguments.as_mut_ptr(), 0, self.stream)
+        });
+    }
+}
+
+#[inline]
+fn ok(code: musaError_t) {
+    assert_eq!(code, musaSuccess, "{}", gridcl::last_error_detail().unwrap_or_default());
+}
