@@ -134,17 +134,6 @@ impl Error {
         self
     }
 
-    /// Gives the argument at fault the name that the caller's signature has for it.
-    #[must_use]
-    pub fn renamed(mut self, from: &str, to: &'static str) -> Self {
-        if let Some((name, _)) = &mut self.0.argument
-            && *name == from
-        {
-            *name = to;
-        }
-        self
-    }
-
     /// Says what to do about it.
     #[must_use]
     pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {

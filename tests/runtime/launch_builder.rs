@@ -414,3 +414,45 @@ fn an_empty_buffer_or_slice_is_null() {
     unsafe { launch!(ask<<<1, 1, 0, &stream>>>(y, 3, full)) }.unwrap();
     assert_eq!(y.to_vec(&stream).unwrap(), [1, 1, 1, 0]);
 }
+
+#[test]
+fn the_end_of_an_array_is_a_pointer_argument_as_well() {
+    let _guard = guard();
+    if device().memory_form() == "buffer" {
+        eprintln!("a buffer object has no part of nothing at its end");
+        return;
+    }
+    let stream = device().create_stream().unwrap();
+    let out = DeviceBuffer::<u64>::zeroed(&stream, 1).unwrap();
+    for len in [1, 64, 1000, 1 << 20] {
+        let array = DeviceBuffer::<i32>::zeroed(&stream, len).unwrap();
+        let mut end = array.as_device_ptr().add(len).address();
+        let mut list: [*mut std::ffi::c_void; 3] = [std::ptr::null_mut(); 3];
+        let (mut first, mut to) = (array.as_device_ptr().address(), out.as_device_ptr().address());
+        for (entry, value) in list.iter_mut().zip([&mut first, &mut end, &mut to]) {
+            *entry = (&raw mut *value).cast();
+        }
+        let (mut handle, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let text = c"__kernel void length(__global const int *first, __global const int *last, __global ulong *out) {
+            out[0] = last - first;
+        }";
+        unsafe {
+            use gridcl::musa::*;
+            assert_eq!(musaModuleLoadData(&mut handle, text.as_ptr().cast()), musaSuccess);
+            assert_eq!(musaModuleGetFunction(&mut function, handle, c"length".as_ptr()), musaSuccess);
+            stream.synchronize().unwrap();
+            let code = musaLaunchKernel(
+                function.cast_const().cast(),
+                dim3::from(1),
+                dim3::from(1),
+                list.as_mut_ptr(),
+                0,
+                std::ptr::null_mut(),
+            );
+            assert_eq!(code, musaSuccess, "{len}: {:?}", gridcl::last_error_detail());
+            assert_eq!(musaDeviceSynchronize(), musaSuccess);
+            assert_eq!(musaModuleUnload(handle), musaSuccess);
+        }
+        assert_eq!(out.to_vec(&stream).unwrap(), [len as u64]);
+    }
+}

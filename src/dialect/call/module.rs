@@ -46,9 +46,7 @@ pub(crate) fn unload<D: Dialect>(module: usize) -> Result<()> {
     match D::handles().remove(module, |object| matches!(object, Object::Module(_))) {
         Some(Object::Module(module)) => {
             module.withdraw();
-            // Kernels that are under way use the symbols' storage.
-            let outcome = thread::device::<D>()?.synchronize();
-            module.unload();
+            let outcome = module.unload();
             D::handles().sweep();
             outcome
         }

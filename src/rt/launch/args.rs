@@ -166,7 +166,12 @@ fn bind_pointer(
     bound: &mut Bound,
 ) -> Result<()> {
     let refuse = |problem: String| Error::new(ErrorKind::InvalidValue, problem);
-    let owner = match memory::find(address, 1)? {
+    let found = match memory::find(address, 1)? {
+        Found::Known(owner) => Found::Known(owner),
+        // The end of an array, which kernels compare with.
+        unknown => memory::ending_at(address).map_or(unknown, Found::Known),
+    };
+    let owner = match found {
         Found::Known(owner) => owner,
         Found::Freed => return Err(refuse(format!("the memory at {address:#x} was freed"))),
         Found::Foreign => {

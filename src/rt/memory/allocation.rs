@@ -68,9 +68,11 @@ impl Allocation {
     /// Device memory. The caller has charged the account, and the drop of what this returns discharges it.
     pub(super) fn new(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Self> {
         let memory = context.memory();
+        // A byte more than asked for: the address behind the last byte is then nobody else's.
+        let spaced = bytes.saturating_add(1);
         let wanted = bytes.max(1);
         if memory.form() != Form::Buffer
-            && let Some((base, range)) = Self::slab(context, memory, wanted)
+            && let Some((base, range)) = Self::slab(context, memory, spaced)
         {
             return Ok(Self::over(context, base, bytes, kind, 0, Backing::Slab(range)));
         }
@@ -80,7 +82,7 @@ impl Allocation {
             cl::Buffer::new(context.cl(), wanted)
         });
         let buffer = buffer.map_err(cl::Failure::out_of_memory)?;
-        let (base, reserved) = reserve::take(wanted)?;
+        let (base, reserved) = reserve::take(spaced)?;
         Ok(Self::over(context, base, bytes, kind, 0, Backing::Buffer { buffer, reserved }))
     }
 

@@ -194,6 +194,17 @@ pub(crate) fn find(address: usize, bytes: usize) -> Result<Found> {
     }
 }
 
+/// The device allocation whose first address beyond its end is `address`. Allocations keep a byte of distance, so that
+/// this address belongs to no other.
+pub(crate) fn ending_at(address: usize) -> Option<Arc<Allocation>> {
+    match MAP.read().look_up(address.wrapping_sub(1), 1) {
+        Lookup::Inside { base, value, .. } if !value.kind().is_host() && base + value.bytes() == address => {
+            Some(Arc::clone(value))
+        }
+        _ => None,
+    }
+}
+
 /// Allocates device memory of a context.
 ///
 /// # Errors

@@ -93,6 +93,11 @@ impl Build {
         self.context.is_alive()
     }
 
+    /// Blocks until the context's work is done.
+    pub(super) fn synchronize(&self) -> Result<()> {
+        self.context.synchronize()
+    }
+
     pub(super) fn kernel(&self, name: &str) -> Option<Arc<Definition>> {
         self.kernels.iter().find(|kernel| kernel.name == name).cloned()
     }

@@ -184,11 +184,13 @@ impl Module {
         self.0.serial
     }
 
-    /// Ends the module: its kernels cannot be launched and its symbols not found any more.
-    pub(crate) fn unload(&self) {
+    /// Ends the module, after all work of the devices that it was used on: its kernels cannot be launched and its
+    /// symbols not found any more.
+    pub(crate) fn unload(&self) -> Result<()> {
         self.0.unloaded.store(true, Ordering::Release);
         let builds = std::mem::take(&mut *self.0.builds.lock());
-        drop(builds);
+        // Kernels that are under way use the symbols' storage.
+        builds.iter().map(|build| build.synchronize()).fold(Ok(()), Result::and)
     }
 
     fn check(&self) -> Result<()> {
