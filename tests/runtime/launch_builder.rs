@@ -433,13 +433,13 @@ fn the_end_of_an_array_is_a_pointer_argument_as_well() {
             *entry = (&raw mut *value).cast();
         }
         let (mut handle, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let text = c"__kernel void length(__global const int *first, __global const int *last, __global ulong *out) {
+        let text = c"__kernel void extent_of(__global const int *first, __global const int *last, __global ulong *out) {
             out[0] = last - first;
         }";
         unsafe {
             use gridcl::musa::*;
             assert_eq!(musaModuleLoadData(&mut handle, text.as_ptr().cast()), musaSuccess);
-            assert_eq!(musaModuleGetFunction(&mut function, handle, c"length".as_ptr()), musaSuccess);
+            assert_eq!(musaModuleGetFunction(&mut function, handle, c"extent_of".as_ptr()), musaSuccess);
             stream.synchronize().unwrap();
             let code = musaLaunchKernel(
                 function.cast_const().cast(),
