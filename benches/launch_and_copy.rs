@@ -67,12 +67,25 @@ struct Bench {
     ledger: Ledger,
 }
 
-/// Does something `count` times and answers how long that took.
+/// Does something `count` times in a row and answers how long that took, without the wait that follows.
 #[inline]
-fn timed(count: u64, mut act: impl FnMut()) -> Duration {
+fn in_a_row(count: u64, mut act: impl FnMut(), wait: impl FnOnce()) -> Duration {
     let start = Instant::now();
     for _ in 0..count {
         act();
+    }
+    let time = start.elapsed();
+    wait();
+    time
+}
+
+/// Does something `count` times, each with its wait, and answers how long that took.
+#[inline]
+fn one_by_one(count: u64, mut act: impl FnMut(), wait: impl Fn()) -> Duration {
+    let start = Instant::now();
+    for _ in 0..count {
+        act();
+        wait();
     }
     start.elapsed()
 }
@@ -98,27 +111,27 @@ impl Bench {
             // SAFETY: as above.
             unsafe { launch!(eight<<<1, 64, 0, stream>>>(*a, *b, *c, *d, 1, 0, 1.0f32, 2.0f32)) }.expect("a launch");
         };
-        let wait = || stream.synchronize().expect("the launches");
+        let (wait, raw_wait) = (|| stream.synchronize().expect("the launches"), || raw.finish());
 
         let group = "launch";
         let goal = Some(1.05);
         ledger.compare(
             criterion,
             Case { group, variant: "1 argument", batch: BATCH, goal },
-            |count| then(timed(count, &mut run_one), wait),
-            |count| then(timed(count, || raw_kernels.run_one(raw)), || raw.finish()),
+            |count| in_a_row(count, &mut run_one, wait),
+            |count| in_a_row(count, || raw_kernels.run_one(raw), raw_wait),
         );
         ledger.compare(
             criterion,
             Case { group, variant: "8 arguments", batch: BATCH, goal },
-            |count| then(timed(count, &mut run_eight), wait),
-            |count| then(timed(count, || raw_kernels.run_eight(raw)), || raw.finish()),
+            |count| in_a_row(count, &mut run_eight, wait),
+            |count| in_a_row(count, || raw_kernels.run_eight(raw), raw_wait),
         );
         ledger.compare(
             criterion,
             Case { group: "launch and wait", variant: "1 argument", batch: 16, goal },
-            |count| timed(count, || then(run_one(), wait)),
-            |count| timed(count, || then(raw_kernels.run_one(raw), || raw.finish())),
+            |count| one_by_one(count, &mut run_one, wait),
+            |count| one_by_one(count, || raw_kernels.run_one(raw), raw_wait),
         );
     }
 
@@ -135,15 +148,15 @@ impl Bench {
         let (mut i, mut j, mut x, mut y) = (1_i32, 0_i32, 1.0_f32, 2.0_f32);
         let one = musa.function(c"one");
         let eight = musa.function(c"eight");
-        let wait = || ok(musaStreamSynchronize(musa.stream));
+        let (wait, raw_wait) = (|| ok(musaStreamSynchronize(musa.stream)), || raw.finish());
 
         let group = "musaLaunchKernel";
         let goal = Some(1.05);
         ledger.compare(
             criterion,
             Case { group, variant: "1 argument", batch: BATCH, goal },
-            |count| then(timed(count, || musa.launch(one, 1, 64, &mut [(&raw mut a).cast()])), wait),
-            |count| then(timed(count, || raw_kernels.run_one(raw)), || raw.finish()),
+            |count| in_a_row(count, || musa.launch(one, 1, 64, &mut [(&raw mut a).cast()]), wait),
+            |count| in_a_row(count, || raw_kernels.run_one(raw), raw_wait),
         );
         let mut run_eight = || {
             musa.launch(
@@ -165,8 +178,8 @@ impl Bench {
         ledger.compare(
             criterion,
             Case { group, variant: "8 arguments", batch: BATCH, goal },
-            |count| then(timed(count, &mut run_eight), wait),
-            |count| then(timed(count, || raw_kernels.run_eight(raw)), || raw.finish()),
+            |count| in_a_row(count, &mut run_eight, wait),
+            |count| in_a_row(count, || raw_kernels.run_eight(raw), raw_wait),
         );
         for pointer in memory {
             ok(musaFree(pointer));
@@ -175,7 +188,7 @@ impl Bench {
 
     fn copies(&mut self, criterion: &mut Criterion) {
         let Self { device, stream, raw, form, ledger, .. } = self;
-        let wait = || stream.synchronize().expect("the copies");
+        let (wait, raw_wait) = (|| stream.synchronize().expect("the copies"), || raw.finish());
         for (bytes, variant, batch) in [(4, "4 B", 16), (64 * KIB, "64 KiB", 16), (16 * MIB, "16 MiB", 1)] {
             let mut host = PinnedBuffer::<u8>::new(*device, bytes).expect("pinned memory");
             let mut memory = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
@@ -194,20 +207,20 @@ impl Bench {
             ledger.compare(
                 criterion,
                 Case { group: "pinned to device", variant, batch, goal: goal(0.99) },
-                |count| timed(count, || then(stream.copy(&host, &mut memory).expect("a copy"), wait)),
-                |count| timed(count, || then(raw.upload(&raw_memory, raw_host, bytes), || raw.finish())),
+                |count| one_by_one(count, || stream.copy(&host, &mut memory).expect("a copy"), wait),
+                |count| one_by_one(count, || raw.upload(&raw_memory, raw_host, bytes), raw_wait),
             );
             ledger.compare(
                 criterion,
                 Case { group: "device to pinned", variant, batch, goal: goal(0.99) },
-                |count| timed(count, || then(stream.copy(&memory, &mut host).expect("a copy"), wait)),
-                |count| timed(count, || then(raw.download(raw_host, &raw_memory, bytes), || raw.finish())),
+                |count| one_by_one(count, || stream.copy(&memory, &mut host).expect("a copy"), wait),
+                |count| one_by_one(count, || raw.download(raw_host, &raw_memory, bytes), raw_wait),
             );
             ledger.compare(
                 criterion,
                 Case { group: "device to device", variant, batch, goal: goal(1.0) },
-                |count| timed(count, || then(stream.copy(&memory, &mut other).expect("a copy"), wait)),
-                |count| timed(count, || then(raw.copy(&raw_other, &raw_memory, bytes), || raw.finish())),
+                |count| one_by_one(count, || stream.copy(&memory, &mut other).expect("a copy"), wait),
+                |count| one_by_one(count, || raw.copy(&raw_other, &raw_memory, bytes), raw_wait),
             );
             raw_memory.free(raw);
             raw_other.free(raw);
@@ -218,6 +231,7 @@ impl Bench {
         // The driver's fill with the value's own width, which is a byte: 1.00 of its rate on CPUs, 2.5 on GPUs.
         let goal = Some(if self.is_cpu() { 1.0 } else { 1.0 / 2.5 });
         let Self { stream, raw, form, ledger, .. } = self;
+        let (wait, raw_wait) = (|| stream.synchronize().expect("the sets"), || raw.finish());
         let bytes = 16 * MIB;
         let mut memory = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
         let raw_memory = raw.block(*form, bytes);
@@ -226,13 +240,8 @@ impl Bench {
         ledger.compare(
             criterion,
             Case { group: "memset", variant: "16 MiB", batch: 1, goal },
-            |count| {
-                timed(count, || {
-                    stream.fill(&mut memory, 7).expect("a set");
-                    stream.synchronize().expect("the set");
-                })
-            },
-            |count| timed(count, || then(raw.fill(&raw_memory, 7, bytes), || raw.finish())),
+            |count| one_by_one(count, || stream.fill(&mut memory, 7).expect("a set"), wait),
+            |count| one_by_one(count, || raw.fill(&raw_memory, 7, bytes), raw_wait),
         );
         raw_memory.free(raw);
     }
@@ -243,6 +252,7 @@ impl Bench {
         let Self { raw, form, ledger, .. } = self;
         let musa = Musa::new();
         let touch = musa.function(c"touch");
+        let nothing_more = || ();
         let raw_touch = raw.kernel(SOURCE, "touch");
         for (bytes, variant, batch) in [(4 * KIB, "4 KiB", 16), (MIB, "1 MiB", 16), (64 * MIB, "64 MiB", 1)] {
             let pages = (bytes / 4096) as u32;
@@ -267,26 +277,19 @@ impl Bench {
             ledger.compare(
                 criterion,
                 Case { group: "malloc, touch, free", variant, batch, goal },
-                |count| timed(count, run_gridcl),
-                |count| timed(count, || run_raw(*form)),
+                |count| one_by_one(count, run_gridcl, nothing_more),
+                |count| one_by_one(count, || run_raw(*form), nothing_more),
             );
             if *form != Form::Buffer {
                 ledger.compare(
                     criterion,
                     Case { group: "the same against clCreateBuffer", variant, batch, goal },
-                    |count| timed(count, run_gridcl),
-                    |count| timed(count, || run_raw(Form::Buffer)),
+                    |count| one_by_one(count, run_gridcl, nothing_more),
+                    |count| one_by_one(count, || run_raw(Form::Buffer), nothing_more),
                 );
             }
         }
     }
-}
-
-/// Does `next` and answers what came before it.
-#[inline]
-fn then<T>(first: T, next: impl FnOnce()) -> T {
-    next();
-    first
 }
 
 /// The same kernels and memory in plain OpenCL. Arguments are set for each launch, as gridcl does: that is what a launch

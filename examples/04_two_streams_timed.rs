@@ -57,8 +57,8 @@ fn main() {
         tops_check!(topsDeviceGetAttribute(&mut most, topsDeviceAttributeMaxThreadsPerBlock, 0));
         let (grid, block) = (100_u32, 512.min(most as u32));
 
-        let mut stream: [topsStream_t; 2] = [null_mut(); 2];
-        for stream in &mut stream {
+        let mut streams: [topsStream_t; 2] = [null_mut(); 2];
+        for stream in &mut streams {
             tops_check!(topsStreamCreate(stream));
         }
         let (mut start, mut stop): (topsEvent_t, topsEvent_t) = (null_mut(), null_mut());
@@ -89,7 +89,7 @@ fn main() {
         };
         // Keep out of the time what happens once: the first launch of a kernel may still compile it (so here is one of no
         // elements), and the first touch of new memory may make the system look for it.
-        launch(output_dev_ptr, input_dev_ptr, 0, stream[0]);
+        launch(output_dev_ptr, input_dev_ptr, 0, streams[0]);
         tops_check!(topsMemset(input_dev_ptr.cast(), 0, 2 * bytes));
         tops_check!(topsMemset(output_dev_ptr.cast(), 0, 2 * bytes));
 
@@ -97,27 +97,27 @@ fn main() {
         // all of the work below, and `stop` behind it.
         tops_check!(topsEventRecord(start, null_mut()));
 
-        for i in 0..2 {
+        for (i, &stream) in streams.iter().enumerate() {
             tops_check!(topsMemcpyAsync(
                 input_dev_ptr.add(i * size).cast(),
                 host_ptr.add(i * size).cast(),
                 bytes,
                 topsMemcpyHostToDevice,
-                stream[i],
+                stream,
             ));
         }
 
-        for i in 0..2 {
-            launch(output_dev_ptr.add(i * size), input_dev_ptr.add(i * size), size, stream[i]);
+        for (i, &stream) in streams.iter().enumerate() {
+            launch(output_dev_ptr.add(i * size), input_dev_ptr.add(i * size), size, stream);
         }
 
-        for i in 0..2 {
+        for (i, &stream) in streams.iter().enumerate() {
             tops_check!(topsMemcpyAsync(
                 host_ptr.add(i * size).cast(),
                 output_dev_ptr.add(i * size).cast(),
                 bytes,
                 topsMemcpyDeviceToHost,
-                stream[i],
+                stream,
             ));
         }
 
@@ -134,7 +134,7 @@ fn main() {
         }
         println!("{size} elements in each of 2 streams, <<<{grid}, {block}>>>: all {} are right", 2 * size);
 
-        for stream in stream {
+        for stream in streams {
             tops_check!(topsStreamDestroy(stream));
         }
         tops_check!(topsEventDestroy(start));

@@ -89,40 +89,60 @@ impl Ledger {
         }
         println!("\ngridcl against plain OpenCL on {device}");
         println!("{}, driver {}, memory form {}\n", device.platform(), device.driver_version(), device.memory_form());
-        println!(
-            "{:<34}{:>12}{:>12}{:>8}   {:<15}{:>6}  verdict",
-            "operation", "gridcl", "raw", "ratio", "middle half", "goal"
-        );
+        println!("{:<40}{:>10}{:>11}{:>8}   95 %             goal  verdict", "operation", "gridcl", "raw", "ratio");
         for (case, pairs) in &self.0 {
             let sorted = |of: fn(&Pair) -> f64| {
                 let mut values: Vec<f64> = pairs.iter().map(of).collect();
                 values.sort_by(f64::total_cmp);
                 values
             };
-            let ratios = sorted(|pair| pair.gridcl / pair.raw);
-            let ratio = quantile(&ratios, 0.5);
-            let (goal, verdict) = match case.goal {
-                Some(goal) => (format!("{goal:.2}"), if ratio <= goal { "meets" } else { "misses" }),
-                None => ("-".to_owned(), ""),
-            };
+            let ratio = Median::of(&sorted(|pair| pair.gridcl / pair.raw));
             println!(
-                "{:<34}{:>12}{:>12}{ratio:>8.3}   {:<15}{goal:>6}  {verdict}",
+                "{:<40}{:>10}{:>11}{:>8.3}   {:.3} to {:.3} {:>6}  {}",
                 format!("{}, {}", case.group, case.variant),
-                time(quantile(&sorted(|pair| pair.gridcl), 0.5)),
-                time(quantile(&sorted(|pair| pair.raw), 0.5)),
-                format!("{:.3} to {:.3}", quantile(&ratios, 0.25), quantile(&ratios, 0.75)),
+                time(Median::of(&sorted(|pair| pair.gridcl)).value),
+                time(Median::of(&sorted(|pair| pair.raw)).value),
+                ratio.value,
+                ratio.low,
+                ratio.high,
+                case.goal.map_or("-".to_owned(), |goal| format!("{goal:.2}")),
+                case.goal.map_or("", |goal| ratio.verdict(goal)),
             );
         }
         println!(
-            "\nTimes and ratios are medians over pairs of runs taken in turn; half of the ratios lie in \"middle half\"."
+            "\nratio: gridcl's time over plain OpenCL's, the median over pairs of runs taken in turn; goals are upper bounds."
         );
-        println!("Goals are upper bounds for the ratio. A miss by less than the middle half's width may be noise.");
+        println!("95 %: where that median lies. misses?: above the goal by no more than that leaves open.");
     }
 }
 
-/// The value that a part of the sorted values lies below.
-fn quantile(sorted: &[f64], part: f64) -> f64 {
-    sorted[((sorted.len() - 1) as f64 * part).round() as usize]
+/// A median, and the interval that it lies in at 95 % confidence.
+#[derive(Clone, Copy, Debug)]
+struct Median {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Median {
+    /// The median of sorted values. The interval comes from the values' ranks and assumes nothing about how they are
+    /// spread.
+    fn of(sorted: &[f64]) -> Self {
+        let last = sorted.len() - 1;
+        let reach = 0.98 * (sorted.len() as f64).sqrt();
+        let rank = |offset: f64| sorted[(last as f64 / 2.0 + offset).round().clamp(0.0, last as f64) as usize];
+        Self { value: rank(0.0), low: rank(-reach), high: rank(reach) }
+    }
+
+    fn verdict(self, goal: f64) -> &'static str {
+        if self.value <= goal {
+            "meets"
+        } else if self.low <= goal {
+            "misses?"
+        } else {
+            "misses"
+        }
+    }
 }
 
 fn time(nanoseconds: f64) -> String {

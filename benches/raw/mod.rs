@@ -220,9 +220,10 @@ impl RawKernel {
     #[inline]
     pub(crate) fn set_block(&self, index: u32, block: &Block) {
         match block {
-            // SAFETY: a live block of the kernel's context.
             Block::Svm(address) => {
-                check("clSetKernelArgSVMPointer", unsafe { clSetKernelArgSVMPointer(self.0, index, *address) })
+                // SAFETY: a live block of the kernel's context.
+                let status = unsafe { clSetKernelArgSVMPointer(self.0, index, *address) };
+                check("clSetKernelArgSVMPointer", status);
             }
             Block::Buffer(buffer) => self.set(index, buffer),
         }

@@ -151,6 +151,26 @@ both_dialects! {
         }
     }
 
+    fn the_default_stream_waits_for_every_one_of_many_blocking_streams() {
+        let _guard = guard();
+        let (cells, streams) = (work::Cells::new(10), [0; 4].map(|_| work::blocking()));
+        for round in 0..20 {
+            cells.clear();
+            for (cell, stream) in streams.iter().map(|stream| **stream).chain([PER_THREAD]).enumerate() {
+                cells.step(stream, cell, 1);
+            }
+            for cell in 0..5 {
+                cells.copy(LEGACY, 5 + cell, cell);
+            }
+            // And every one of them waits for it.
+            for (cell, stream) in streams.iter().map(|stream| **stream).chain([PER_THREAD]).enumerate() {
+                cells.step(stream, 5 + cell, cell as u32);
+            }
+            let expected = [1, 1, 1, 1, 1, 3, 4, 5, 6, 7];
+            assert_eq!(cells.all(), expected, "round {round}");
+        }
+    }
+
     fn a_held_default_stream_holds_back_later_work_of_blocking_streams() {
         let _guard = guard();
         let cells = work::Cells::new(4);

@@ -317,7 +317,9 @@ fn sizes_of_local_parameters_count_as_shared_memory() {
     let outcome = unsafe { launch!(turn<<<1, 1, 0, &stream>>>(y, Local(all + 1))) };
     refused(outcome, ErrorKind::InvalidConfiguration, &["sharedMem = ", "turn leaves"]);
     assert_eq!(y.to_vec(&stream).unwrap(), [1], "nothing ran");
-    unsafe { launch!(two<<<1, 1, 0, &stream>>>(y, Local(half), Local(half))) }.unwrap();
+    // Drivers align what they lay out, so not to the last byte.
+    let most = half - 64;
+    unsafe { launch!(two<<<1, 1, 0, &stream>>>(y, Local(most), Local(most))) }.unwrap();
     assert_eq!(y.to_vec(&stream).unwrap(), [11]);
 }
 
@@ -433,7 +435,8 @@ fn the_end_of_an_array_is_a_pointer_argument_as_well() {
             *entry = (&raw mut *value).cast();
         }
         let (mut handle, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let text = c"__kernel void extent_of(__global const int *first, __global const int *last, __global ulong *out) {
+        let text =
+            c"__kernel void extent_of(__global const int *first, __global const int *last, __global ulong *out) {
             out[0] = last - first;
         }";
         unsafe {

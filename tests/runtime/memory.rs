@@ -251,7 +251,7 @@ both_dialects! {
     fn a_free_waits_for_all_streams_of_the_device() {
         let _guard = guard();
         let device = Device::get(0).unwrap();
-        // Not even an ordered stream: one that the default stream does not know.
+        // One that has no order with the default stream.
         let aside = device.create_stream_with(StreamFlags::NON_BLOCKING, 0).unwrap();
         let (pointer, other) = (device_memory!(4096), device_memory!(4096));
         waits_for(Held::close(&aside), pointer, |pointer| ok!(free(pointer)));

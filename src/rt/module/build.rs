@@ -174,7 +174,8 @@ impl Definition {
         let mut group = kernel.work_group()?;
         if context.caps().counts_unset_locals() {
             let locals = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
-            group.local_bytes = group.local_bytes.saturating_sub(locals as u64);
+            // What is left over is alignment; too low a count costs nothing, since the launch itself is refused then.
+            group.local_bytes = group.local_bytes.saturating_sub(locals as u64) & !15;
         }
         let definition = Self {
             context: Arc::clone(context),
