@@ -58,6 +58,7 @@
 //! | --- | --- | --- |
 //! | `musa`, `tops` | by default | the dialects |
 //! | `half` | | `half::f16` and `half::bf16` as elements and arguments |
+//! | `async` | | [`Event::wait_async`] and [`Stream::synchronize_async`], plain futures |
 //! | `testing` | | counters, faults and gates for gridcl's own tests; not stable |
 
 mod api;
@@ -82,6 +83,8 @@ pub use dialect::tops;
 pub use error::{Error, ErrorKind, Result};
 pub use rt::device::Device;
 pub use rt::event::{Event, EventFlags};
+#[cfg(feature = "async")]
+pub use rt::future::Completion;
 pub use rt::launch::args::{Argument, KernelArg, Local};
 pub use rt::launch::{Dim3, Launch};
 pub use rt::module::{Kernel, Module};

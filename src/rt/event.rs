@@ -239,7 +239,16 @@ impl Event {
 }
 
 impl Record {
-    fn is_done(&self) -> Result<bool> {
+    /// A record behind all work of a stream so far.
+    #[cfg(feature = "async")]
+    pub(crate) fn behind(stream: &Stream) -> Result<Self> {
+        let context = Arc::clone(stream.context());
+        context.check()?;
+        let marked = context.lanes().mark(stream.lane()).map_err(|failure| context.note(failure))?;
+        Ok(Self { context, marked, entry: None })
+    }
+
+    pub(crate) fn is_done(&self) -> Result<bool> {
         let Some(marked) = &self.marked else {
             return self.entry.as_ref().map_or(Ok(true), ipc::Entry::is_done);
         };
@@ -261,7 +270,7 @@ impl Record {
         }
     }
 
-    fn wait(&self) -> Result<()> {
+    pub(crate) fn wait(&self) -> Result<()> {
         let Some(marked) = &self.marked else { return self.entry.as_ref().map_or(Ok(()), ipc::Entry::wait) };
         marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
         self.settle(true);

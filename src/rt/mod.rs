@@ -13,6 +13,8 @@ pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod device;
 pub(crate) mod event;
+#[cfg(feature = "async")]
+pub(crate) mod future;
 pub(crate) mod ipc;
 pub(crate) mod launch;
 pub(crate) mod memory;

@@ -36,6 +36,7 @@ mod devices;
 mod errors;
 mod event_waits;
 mod events;
+mod futures;
 mod ipc;
 mod ipc_handles;
 mod launch_arguments;

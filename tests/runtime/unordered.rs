@@ -180,6 +180,30 @@ both_dialects! {
         assert_eq!(cells.peek(0), stepped(1, 2));
     }
 
+    /// What a thread learns by waiting is not about work that came meanwhile.
+    fn a_stream_with_new_work_is_busy_whoever_waited_for_its_old_work() {
+        let _guard = guard();
+        let cells = work::Cells::new(1);
+        for round in 0..5 {
+            cells.clear();
+            let (s, t) = (work::blocking(), work::blocking());
+            for (first, second) in [(*s, LEGACY), (LEGACY, *t)] {
+                let gate = hold_legacy();
+                cells.step_for(first, 0, round, 0);
+                let handle = first.addr();
+                let waiter = std::thread::spawn(move || stream_synchronize(without_provenance_mut(handle)));
+                cells.look_around();
+                cells.step_for(first, 0, 1, LONG / 4);
+                gate.open();
+                wait_until("the synchronisation", || waiter.is_finished());
+                assert_eq!(waiter.join().unwrap(), SUCCESS);
+                cells.step(second, 0, 2);
+            }
+            let turn = |value| stepped(stepped(stepped(value, round), 1), 2);
+            assert_eq!(cells.all(), [turn(turn(0))], "round {round}");
+        }
+    }
+
     fn streams_of_two_threads_are_two() {
         let _guard = guard();
         let cells = work::Cells::new(2);

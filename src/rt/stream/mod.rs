@@ -3,7 +3,7 @@
 pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
-pub(super) mod waker;
+pub(crate) mod waker;
 
 use super::context::Context;
 use super::device::Device;
