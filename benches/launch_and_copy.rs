@@ -1,7 +1,7 @@
 //! Launches, copies, sets and allocations through gridcl beside the same in plain OpenCL, in one run on one device.
 //!
-//! Ends with a table of the ratios, the design's goals and whether they are met; see `README.md` here. Nothing fails for
-//! being slow.
+//! Ends with a table of the ratios, the design's goals and whether they are met; see `README.md` here. Nothing fails
+//! for being slow.
 
 #![allow(clippy::panic, reason = "a benchmark that cannot run says so by ending")]
 
@@ -41,7 +41,10 @@ fn main() {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_millis(1500))
         .configure_from_args();
-    let device = Device::get(0).unwrap_or_else(|error| panic!("{error}"));
+    let device = Device::get(0).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::process::exit(1);
+    });
     let mut bench = Bench {
         device,
         stream: device.create_stream().expect("a stream"),
@@ -292,8 +295,8 @@ impl Bench {
     }
 }
 
-/// The same kernels and memory in plain OpenCL. Arguments are set for each launch, as gridcl does: that is what a launch
-/// with arguments means.
+/// The same kernels and memory in plain OpenCL. Arguments are set for each launch, as gridcl does: that is what a
+/// launch with arguments means.
 struct RawKernels {
     one: RawKernel,
     eight: RawKernel,

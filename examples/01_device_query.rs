@@ -5,7 +5,7 @@
 //!
 //! ```sh
 //! cargo run --release --example 01_device_query
-//! GRIDCL_DEVICES=cpu cargo run --release --example 01_device_query       # only CPUs; a number or part of a name works too
+//! GRIDCL_DEVICES=cpu cargo run --release --example 01_device_query       # a type, a number, or part of a name
 //! GRIDCL_MEMORY=buffer cargo run --release --example 01_device_query     # another form of device memory
 //! ```
 

@@ -87,8 +87,8 @@ fn main() {
             let args = args.as_mut_ptr();
             tops_check!(topsLaunchKernel(my_kernel.cast(), grid.into(), block.into(), args, 0, stream));
         };
-        // Keep out of the time what happens once: the first launch of a kernel may still compile it (so here is one of no
-        // elements), and the first touch of new memory may make the system look for it.
+        // Keep out of the time what happens once: the first launch of a kernel may still compile it (so here is one of
+        // no elements), and the first touch of new memory may make the system look for it.
         launch(output_dev_ptr, input_dev_ptr, 0, streams[0]);
         tops_check!(topsMemset(input_dev_ptr.cast(), 0, 2 * bytes));
         tops_check!(topsMemset(output_dev_ptr.cast(), 0, 2 * bytes));

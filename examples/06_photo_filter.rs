@@ -220,7 +220,7 @@ fn compare(what: &str, device: &[f32], host: &[f32]) -> Result<(), Box<dyn Error
     }
     let (i, difference) = worst;
     Err(format!(
-        "{what}: value {i} is {} on the device and {} on the host, {difference} steps apart; at most {TOLERANCE} expected",
+        "{what}: value {i} is {} on the device and {} on the host, {difference} steps apart, at most {TOLERANCE} allowed",
         device[i], host[i]
     )
     .into())

@@ -55,7 +55,9 @@ fn main() {
     let n = common::count(USAGE, 4096);
     // SAFETY: what each function promises.
     match env::var(INHERITED).ok().and_then(|number| number.parse().ok()) {
+        // SAFETY: as `produce`.
         Some(number) => unsafe { consume(n, number) },
+        // SAFETY: every pointer is to a variable of the program's, and the kernel stays within the memory.
         None => unsafe { produce(n) },
     }
 }

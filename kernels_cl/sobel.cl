@@ -1,7 +1,7 @@
 // Edges after Sobel: how steeply the brightness rises at each pixel.
 //
-// Every pixel looks at its eight neighbours, so the pixels of a block look at nearly the same ones. The block loads them
-// into local memory (CUDA's shared memory) once, with a border one pixel wide, and reads them from there.
+// Every pixel looks at its eight neighbours, so the pixels of a block look at nearly the same ones. The block loads
+// them into local memory (CUDA's shared memory) once, with a border one pixel wide, and reads them from there.
 // Launch in blocks of exactly BLOCK x BLOCK, which the host defines; they may reach past the edges.
 #define TILE (BLOCK + 2)
 

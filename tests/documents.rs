@@ -1,5 +1,7 @@
 //! The documents say what is there: printed pages are fresh, and the commands that readers are told run in CI.
 
+#![allow(clippy::panic, reason = "a test says what it expects by failing")]
+
 use std::path::Path;
 
 fn root(file: &str) -> std::path::PathBuf {

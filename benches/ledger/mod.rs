@@ -109,10 +109,9 @@ impl Ledger {
                 case.goal.map_or("", |goal| ratio.verdict(goal)),
             );
         }
-        println!(
-            "\nratio: gridcl's time over plain OpenCL's, the median over pairs of runs taken in turn; goals are upper bounds."
-        );
-        println!("95 %: where that median lies. misses?: above the goal by no more than that leaves open.");
+        println!("\nratio: gridcl's time over plain OpenCL's, the median over pairs of runs taken in turn.");
+        println!("goal: the most that the ratio may be.");
+        println!("95 %: where the median lies. misses?: the goal lies there too, so this run does not tell.");
     }
 }
 

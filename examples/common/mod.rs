@@ -8,10 +8,17 @@ use std::process::{ExitCode, exit};
 /// Starts the log and answers the program's one argument, if it was given. Prints `usage` and ends the program when
 /// it was asked for, or when there are more arguments.
 ///
-/// `GRIDCL_LOG` is a filter as env_logger takes it: `GRIDCL_LOG=gridcl::api=debug` prints every `musa*` and `tops*`
-/// call with its arguments, result and time, and `GRIDCL_LOG=gridcl=trace` what OpenCL was asked to do as well.
+/// `GRIDCL_LOG=api` prints every `musa*` and `tops*` call with its arguments, result and time, `GRIDCL_LOG=cl` what
+/// OpenCL was asked to do as well, `GRIDCL_LOG=warn` failures alone. Anything else is a filter as env_logger takes it.
 pub(crate) fn argument(usage: &str) -> Option<String> {
-    env_logger::init_from_env("GRIDCL_LOG");
+    let filter = std::env::var("GRIDCL_LOG").unwrap_or_default();
+    env_logger::Builder::new()
+        .parse_filters(match filter.as_str() {
+            "api" => "gridcl::api=debug,gridcl::warn=warn",
+            "cl" => "gridcl=trace",
+            other => other,
+        })
+        .init();
     let mut arguments = std::env::args().skip(1);
     let argument = arguments.next();
     match argument.as_deref() {

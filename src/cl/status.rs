@@ -40,6 +40,11 @@ impl Failure {
         }
     }
 
+    /// Whether the device failed, rather than the driver refused a call.
+    pub(crate) fn is_fault(self) -> bool {
+        matches!(self.kind(), ErrorKind::LaunchFailure | ErrorKind::IllegalAddress)
+    }
+
     /// An error of `kind` that keeps this answer as its cause.
     pub(crate) fn as_error(self, kind: ErrorKind, problem: &'static str) -> Error {
         Error::new(kind, problem).caused_by(self)

@@ -6,7 +6,7 @@ use super::runtime::{Runtime, runtime};
 use super::stream::Stream;
 use crate::cl::platform::DeviceId;
 use crate::cl::{Caps, DeviceType, ext};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use parking_lot::{Mutex, RwLock};
 use std::fmt;
 use std::sync::Arc;
@@ -269,7 +269,7 @@ impl Device {
     /// Notes what OpenCL reported about work on the device; faults of the device stay.
     pub(crate) fn note(self, failure: crate::cl::Failure) -> Error {
         let error = Error::from(failure).on_device(self);
-        if matches!(error.kind(), ErrorKind::LaunchFailure | ErrorKind::IllegalAddress) {
+        if failure.is_fault() {
             return self.0.fault.get_or_init(|| error).clone();
         }
         error

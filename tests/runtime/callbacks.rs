@@ -213,7 +213,7 @@ fn tops_takes_its_blocking_flag_and_musa_has_a_function_without_status() {
     assert_eq!(notes.calls.load(SeqCst), 2);
     let code = unsafe { gridcl::musa::musaLaunchHostFunc(null_mut(), None, null_mut()) };
     assert_eq!(code, gridcl::musa::musaErrorInvalidValue);
-    gridcl::musa::musaGetLastError();
+    let _ = gridcl::musa::musaGetLastError();
 }
 
 #[test]

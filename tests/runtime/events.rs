@@ -4,7 +4,7 @@
 use crate::support::{device, gated, in_time, wait_until};
 use crate::work::{filled, gated_aside, hold_legacy, stepped};
 use gridcl::Device;
-use gridcl::testing::{Gate, count_calls, guard};
+use gridcl::testing::{count_calls, guard};
 use std::ptr::{null_mut, without_provenance_mut};
 
 both_dialects! {
@@ -238,8 +238,8 @@ both_dialects! {
         ok!(unsafe { event_create(&mut event) });
         ok!(event_record(event, LEGACY));
         ok!(device_reset());
-        for code in [|event| event_query(event), |event| event_synchronize(event), |event| event_destroy(event)] {
-            fails!(code(event), INVALID_HANDLE, "event = 0x", "alive");
+        for call in [event_query, event_synchronize, event_destroy] {
+            fails!(call(event), INVALID_HANDLE, "event = 0x", "alive");
         }
         fails!(event_record(event, LEGACY), INVALID_HANDLE, "event = 0x");
         ok!(unsafe { event_create(&mut fresh) });

@@ -53,6 +53,7 @@ mod safe;
 mod safe_lifetimes;
 mod sets;
 mod stream_ends;
+mod stream_faults;
 mod streams;
 mod symbol_copies;
 mod symbols;

@@ -180,8 +180,7 @@ both_dialects! {
         ok!(event_record(*event, stream));
         std::mem::forget(event);
         ok!(device_reset());
-        let calls = [|stream| stream_query(stream), |stream| stream_synchronize(stream), |stream| stream_destroy(stream)];
-        for call in calls {
+        for call in [stream_query, stream_synchronize, stream_destroy] {
             fails!(call(stream), INVALID_HANDLE, "stream = 0x", "alive");
         }
         ok!(unsafe { stream_create(&mut fresh) });

@@ -1,7 +1,7 @@
 //! Streams: creation, query, synchronisation and waits (TOPS 7.2, MUSA "streams"; behaviour.md 3.8 without callbacks).
 //! How they end stands in [`crate::stream_ends`].
 
-use crate::support::{gated, in_time, wait_until};
+use crate::support::{gated, wait_until};
 use crate::work::{SLOW, filled, hold_legacy, stepped};
 use gridcl::Device;
 use gridcl::testing::{count_calls, guard};

@@ -18,8 +18,11 @@ pub(crate) struct Builtin(Mutex<Option<Kernels>>);
 
 #[derive(Debug)]
 struct Kernels {
-    fill: Kernel,
-    copy: Kernel,
+    /// For shared virtual memory, and for buffer objects: NVIDIA's driver (580.159) refuses a launch after both for
+    /// one argument of one object.
+    fill: [Kernel; 2],
+    /// The same by what the target is.
+    copy: [Kernel; 2],
     group: usize,
 }
 
@@ -34,15 +37,16 @@ impl Builtin {
         word: u32,
     ) -> Result<(), Failure> {
         self.with(context.cl(), |kernels| {
-            let offset = place(&mut kernels.fill, 0, to)?;
-            kernels.fill.set_bytes(1, &(offset as u64).to_ne_bytes())?;
-            kernels.fill.set_bytes(2, &(bytes as u64).to_ne_bytes())?;
-            kernels.fill.set_bytes(3, &word.to_ne_bytes())?;
-            run(queue, &kernels.fill, (bytes / 16).max(32), kernels.group)
+            let fill = &mut kernels.fill[variant(to)];
+            let offset = place(fill, 0, to)?;
+            fill.set_bytes(1, &(offset as u64).to_ne_bytes())?;
+            fill.set_bytes(2, &(bytes as u64).to_ne_bytes())?;
+            fill.set_bytes(3, &word.to_ne_bytes())?;
+            run(queue, fill, (bytes / 16).max(32), kernels.group)
         })
     }
 
-    /// Copies `bytes` between two places of the device.
+    /// Copies `bytes` between two places of the device, of which one is a buffer object and the other is not.
     pub(super) fn copy(
         &self,
         context: &Context,
@@ -52,12 +56,13 @@ impl Builtin {
         bytes: usize,
     ) -> Result<(), Failure> {
         self.with(context.cl(), |kernels| {
-            let to = place(&mut kernels.copy, 0, to)?;
-            kernels.copy.set_bytes(1, &(to as u64).to_ne_bytes())?;
-            let from = place(&mut kernels.copy, 2, from)?;
-            kernels.copy.set_bytes(3, &(from as u64).to_ne_bytes())?;
-            kernels.copy.set_bytes(4, &(bytes as u64).to_ne_bytes())?;
-            run(queue, &kernels.copy, bytes.div_ceil(16), kernels.group)
+            let copy = &mut kernels.copy[variant(to)];
+            let to = place(copy, 0, to)?;
+            copy.set_bytes(1, &(to as u64).to_ne_bytes())?;
+            let from = place(copy, 2, from)?;
+            copy.set_bytes(3, &(from as u64).to_ne_bytes())?;
+            copy.set_bytes(4, &(bytes as u64).to_ne_bytes())?;
+            run(queue, copy, bytes.div_ceil(16), kernels.group)
         })
     }
 
@@ -82,10 +87,16 @@ impl Kernels {
             log::error!("the runtime's own kernels do not build: {}", broken.log);
             broken.failure
         })?;
-        let (fill, copy) = (Kernel::new(&program, "gridcl_fill")?, Kernel::new(&program, "gridcl_copy")?);
-        let group = fill.work_group()?.max_size.min(copy.work_group()?.max_size).clamp(1, GROUP);
+        let pair = |name| Ok::<_, Failure>([Kernel::new(&program, name)?, Kernel::new(&program, name)?]);
+        let (fill, copy) = (pair("gridcl_fill")?, pair("gridcl_copy")?);
+        let group = fill[0].work_group()?.max_size.min(copy[0].work_group()?.max_size).clamp(1, GROUP);
         Ok(Self { fill, copy, group })
     }
+}
+
+/// Which of two kernel objects serves a target.
+fn variant(to: Place<'_>) -> usize {
+    usize::from(matches!(to, Place::Buffer(..)))
 }
 
 /// Sets a pointer argument to the base of a place; answers how far into it the place is.

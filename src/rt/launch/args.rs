@@ -59,11 +59,54 @@ unsafe impl KernelArg for Local {
     }
 }
 
-/// What has to live until the launch is enqueued.
-#[derive(Default)]
-pub(super) struct Bound {
-    allocations: SmallVec<[Arc<Allocation>; 8]>,
-    parts: SmallVec<[Buffer; 2]>,
+/// Arguments that fit their parameters, with what has to live until the launch is enqueued.
+pub(super) struct Checked<'a>(SmallVec<[Ready<'a>; 8]>);
+
+/// One argument, ready to be set.
+enum Ready<'a> {
+    Local(usize),
+    Value(&'a [u8]),
+    /// Three components of a vector that takes the room of four.
+    Padded(SmallVec<[u8; 32]>),
+    Null,
+    /// An address that kernels take as it is.
+    Address {
+        _owner: Arc<Allocation>,
+        address: usize,
+    },
+    /// A whole buffer object.
+    Buffer(Arc<Allocation>),
+    /// A buffer object from an offset on.
+    Part(Buffer),
+}
+
+impl Checked<'_> {
+    /// A bit for each argument that is set as a buffer object. A kernel object keeps to one way for each pointer:
+    /// NVIDIA's driver (580.159) refuses the launch after an address and then a buffer for one argument.
+    pub(super) fn buffers(&self) -> u64 {
+        let is_buffer = |ready: &Ready<'_>| matches!(ready, Ready::Null | Ready::Buffer(_) | Ready::Part(_));
+        self.0.iter().enumerate().fold(0, |bits, (index, ready)| bits | u64::from(is_buffer(ready)) << (index % 64))
+    }
+
+    /// Sets all of them.
+    pub(super) fn set(&self, kernel: &mut Kernel) -> Result<()> {
+        for (index, ready) in (0..).zip(&self.0) {
+            match ready {
+                Ready::Local(bytes) => kernel.set_local(index, *bytes)?,
+                Ready::Value(bytes) => kernel.set_bytes(index, bytes)?,
+                Ready::Padded(bytes) => kernel.set_bytes(index, bytes)?,
+                // A null buffer: NVIDIA refuses the launch after a null address.
+                Ready::Null => kernel.set_buffer(index, None)?,
+                Ready::Address { address, .. } => kernel.set_pointer(index, *address)?,
+                Ready::Part(part) => kernel.set_buffer(index, Some(part))?,
+                Ready::Buffer(owner) => match owner.place(owner.base()) {
+                    Place::Buffer(buffer, _) => kernel.set_buffer(index, Some(buffer))?,
+                    Place::Svm(address) | Place::Host(address) => kernel.set_pointer(index, address)?,
+                },
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The shared memory of a launch: what its [`Local`]s take together, or `shared` where it has none.
@@ -75,18 +118,17 @@ pub(super) fn shared_bytes(arguments: &[Argument<'_>], shared: usize) -> usize {
     locals.reduce(usize::saturating_add).unwrap_or(shared)
 }
 
-/// Sets arguments after checking each against its parameter; answers what has to live until the launch is enqueued.
+/// Checks each argument against its parameter. Nothing is set yet.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidValue`] for a wrong count, size or kind, or a pointer that is not device memory of this
-/// device; nothing was enqueued then.
-pub(super) fn bind(
+/// device.
+pub(super) fn check<'a>(
     context: &Arc<Context>,
     definition: &Definition,
-    kernel: &mut Kernel,
-    arguments: &[Argument<'_>],
+    arguments: &[Argument<'a>],
     shared: usize,
-) -> Result<Bound> {
+) -> Result<Checked<'a>> {
     let locals_given = arguments.iter().any(|argument| matches!(argument.0, Given::Local { .. }));
     let parameters = definition.parameters();
     let unbound = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
@@ -107,64 +149,41 @@ pub(super) fn bind(
         return Err(Error::new(ErrorKind::InvalidValue, problem).help("pass large structures in a buffer"));
     }
     let mut given = arguments.iter();
-    let mut bound = Bound::default();
+    let mut checked = SmallVec::new();
     for (index, parameter) in parameters.iter().enumerate() {
-        let position = index as u32;
         if parameter.class == Class::Local && !locals_given {
-            kernel.set_local(position, shared)?;
+            checked.push(Ready::Local(shared));
             continue;
         }
         let Some(argument) = given.next() else { break };
-        bind_one(context, kernel, position, parameter, argument.0, &mut bound)
-            .map_err(|error| in_place(error, definition, index, parameter))?;
+        let ready = check_one(context, parameter, argument.0);
+        checked.push(ready.map_err(|error| in_place(error, definition, index, parameter))?);
     }
-    Ok(bound)
+    Ok(Checked(checked))
 }
 
-fn bind_one(
-    context: &Arc<Context>,
-    kernel: &mut Kernel,
-    index: u32,
-    parameter: &Parameter,
-    given: Given<'_>,
-    bound: &mut Bound,
-) -> Result<()> {
+fn check_one<'a>(context: &Arc<Context>, parameter: &Parameter, given: Given<'a>) -> Result<Ready<'a>> {
+    let refuse = |problem| Err(Error::new(ErrorKind::InvalidValue, problem));
     match (parameter.class, given) {
-        // A null buffer: NVIDIA refuses the launch after a null pointer to shared memory.
-        (Class::Pointer, Given::Pointer { address: 0 }) => kernel.set_buffer(index, None)?,
-        (Class::Pointer, Given::Pointer { address }) => bind_pointer(context, kernel, index, address, bound)?,
-        (Class::Local, Given::Local { bytes }) => kernel.set_local(index, bytes)?,
-        // The plain case first, without a copy of the bytes.
-        (Class::Value(size), Given::Value { bytes, .. }) if size.is_none_or(|size| size == bytes.len()) => {
-            kernel.set_bytes(index, bytes)?;
-        }
-        (Class::Value(size), Given::Value { bytes, type_name }) => match padded(bytes, size, parameter) {
-            Some(value) => kernel.set_bytes(index, &value)?,
-            None => {
-                let problem = format!(
-                    "{type_name} has {} bytes and {} has {}",
-                    bytes.len(),
-                    parameter.type_name,
-                    size.unwrap_or(0)
-                );
-                return Err(Error::new(ErrorKind::InvalidValue, problem));
+        (Class::Pointer, Given::Pointer { address: 0 }) => Ok(Ready::Null),
+        (Class::Pointer, Given::Pointer { address }) => check_pointer(context, address),
+        (Class::Local, Given::Local { bytes }) => Ok(Ready::Local(bytes)),
+        (Class::Value(size), Given::Value { bytes, type_name }) => match size {
+            Some(size) if is_vector_of_three(parameter) && bytes.len() == size / 4 * 3 => {
+                let mut value = SmallVec::from_slice(bytes);
+                value.resize(size, 0);
+                Ok(Ready::Padded(value))
             }
+            Some(size) if size != bytes.len() => {
+                refuse(format!("{type_name} has {} bytes and {} has {size}", bytes.len(), parameter.type_name))
+            }
+            _ => Ok(Ready::Value(bytes)),
         },
-        (class, given) => {
-            let problem = format!("{} was given where {} is expected", describe(given), expected(class));
-            return Err(Error::new(ErrorKind::InvalidValue, problem));
-        }
+        (class, given) => refuse(format!("{} was given where {} is expected", describe(given), expected(class))),
     }
-    Ok(())
 }
 
-fn bind_pointer(
-    context: &Arc<Context>,
-    kernel: &mut Kernel,
-    index: u32,
-    address: usize,
-    bound: &mut Bound,
-) -> Result<()> {
+fn check_pointer<'a>(context: &Arc<Context>, address: usize) -> Result<Ready<'a>> {
     let refuse = |problem: String| Error::new(ErrorKind::InvalidValue, problem);
     let found = match memory::find(address, 1)? {
         Found::Known(owner) => Found::Known(owner),
@@ -183,23 +202,20 @@ fn bind_pointer(
         return Err(refuse(format!("the memory at {address:#x} belongs to {}", owner.context().device())));
     }
     match owner.place(address) {
-        Place::Svm(address) => kernel.set_pointer(index, address)?,
-        Place::Buffer(buffer, 0) => kernel.set_buffer(index, Some(buffer))?,
-        Place::Buffer(buffer, offset) => bind_part(context, kernel, index, (buffer, offset, &owner), bound)?,
-        Place::Host(address) => bind_host(context, kernel, index, address)?,
+        Place::Svm(_) => {}
+        Place::Buffer(_, 0) => return Ok(Ready::Buffer(owner)),
+        Place::Buffer(buffer, offset) => return part(context, buffer, offset, &owner).map(Ready::Part),
+        Place::Host(_) if context.caps().kernels_reach_host_memory() => {}
+        Place::Host(_) => {
+            let problem = "kernels on this device do not reach pinned host memory";
+            return Err(Error::new(ErrorKind::NotSupported, problem).help("copy it to device memory first"));
+        }
     }
-    bound.allocations.push(owner);
-    Ok(())
+    Ok(Ready::Address { _owner: owner, address })
 }
 
 /// A pointer into a buffer object: OpenCL binds parts of it from aligned offsets on only.
-fn bind_part(
-    context: &Context,
-    kernel: &mut Kernel,
-    index: u32,
-    (buffer, offset, owner): (&Buffer, usize, &Allocation),
-    bound: &mut Bound,
-) -> Result<()> {
+fn part(context: &Context, buffer: &Buffer, offset: usize, owner: &Allocation) -> Result<Buffer> {
     let align = context.caps().sub_buffer_align.max(1);
     if !offset.is_multiple_of(align) {
         let problem =
@@ -207,28 +223,7 @@ fn bind_part(
         return Err(Error::new(ErrorKind::InvalidValue, problem)
             .help("pass the base and an index, or use memory form svm where the device has it"));
     }
-    let part = buffer.part(offset, owner.bytes() - offset)?;
-    kernel.set_buffer(index, Some(&part))?;
-    bound.parts.push(part);
-    Ok(())
-}
-
-/// Host memory in a kernel: where host and device are one, its address is the device's too.
-fn bind_host(context: &Context, kernel: &mut Kernel, index: u32, address: usize) -> Result<()> {
-    if context.caps().kernels_reach_host_memory() {
-        return Ok(kernel.set_pointer(index, address)?);
-    }
-    Err(Error::new(ErrorKind::NotSupported, "kernels on this device do not reach pinned host memory")
-        .help("copy it to device memory first"))
-}
-
-/// The bytes to set where they are fewer than the parameter's: vectors of three take the room of four, so three
-/// components do as well.
-fn padded(bytes: &[u8], size: Option<usize>, parameter: &Parameter) -> Option<SmallVec<[u8; 64]>> {
-    let size = size.filter(|size| is_vector_of_three(parameter) && bytes.len() == size / 4 * 3)?;
-    let mut value = SmallVec::from_slice(bytes);
-    value.resize(size, 0);
-    Some(value)
+    Ok(buffer.part(offset, owner.bytes().saturating_sub(offset))?)
 }
 
 /// Whether it is a built-in one: a struct of the program's may be called `vec3`.

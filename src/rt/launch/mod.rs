@@ -197,20 +197,21 @@ fn enqueue(
     context.check()?;
     let shared = args::shared_bytes(arguments, shared);
     let shape = check::shape(grid, block, shared, &limits(context, definition))?;
-    let mut pooled = definition.borrow()?;
-    let outcome = args::bind(context, definition, &mut pooled.kernel, arguments, shared).and_then(|bound| {
+    let checked = args::check(context, definition, arguments, shared)?;
+    let mut pooled = definition.borrow(checked.buffers())?;
+    let outcome = checked.set(&mut pooled.kernel).and_then(|()| {
         if let Some((set, slabs)) = context.memory().slabs(pooled.declared) {
             pooled.kernel.declare_blocks(&slabs)?;
             pooled.declared = set;
         }
         context
             .submit(stream.lane(), |queue| queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims))
-            .map_err(|error| refused(error, definition, block))?;
-        drop(bound);
-        Ok(())
+            .map_err(|error| refused(error, definition, block))
     });
     definition.give_back(pooled);
-    outcome
+    // What the arguments point at lived until here.
+    drop(checked);
+    outcome.map(drop)
 }
 
 /// The shape is one that the device can run, so a driver that refuses it speaks of the kernel's own needs.

@@ -162,7 +162,6 @@ impl Slabs {
     }
 
     /// Bytes of all slabs, used or not.
-    #[cfg(test)]
     pub(crate) fn bytes_held(&self) -> usize {
         self.bytes_held
     }

@@ -50,6 +50,8 @@ pub(crate) struct Definition {
 #[derive(Debug)]
 pub(crate) struct Pooled {
     pub(crate) kernel: Kernel,
+    /// The arguments that it takes as buffer objects; `None` before its first launch.
+    buffers: Option<u64>,
     /// The set of slabs that was declared last.
     pub(crate) declared: u64,
 }
@@ -174,8 +176,9 @@ impl Definition {
         let mut group = kernel.work_group()?;
         if context.caps().counts_unset_locals() {
             let locals = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
-            // What is left over is alignment; too low a count costs nothing, since the launch itself is refused then.
-            group.local_bytes = group.local_bytes.saturating_sub(locals as u64) & !15;
+            if group.local_bytes <= locals as u64 {
+                group.local_bytes = 0;
+            }
         }
         let definition = Self {
             context: Arc::clone(context),
@@ -220,13 +223,19 @@ impl Definition {
         &self.group
     }
 
-    /// Borrows a kernel object; a new one where all are in use.
-    pub(crate) fn borrow(&self) -> Result<Pooled> {
-        let idle = self.pool.lock().pop();
-        match idle {
-            Some(pooled) => Ok(pooled),
-            None => self.equip(Kernel::new(&self.program, &self.name)?),
-        }
+    /// Borrows a kernel object that was only ever given buffer objects for the arguments with a bit in `buffers`; a new
+    /// one where all are in use.
+    pub(crate) fn borrow(&self, buffers: u64) -> Result<Pooled> {
+        let mut pool = self.pool.lock();
+        let idle = pool.iter().rposition(|pooled| pooled.buffers.is_none_or(|known| known == buffers));
+        let idle = idle.map(|index| pool.swap_remove(index));
+        drop(pool);
+        let mut pooled = match idle {
+            Some(pooled) => pooled,
+            None => self.equip(Kernel::new(&self.program, &self.name)?)?,
+        };
+        pooled.buffers = Some(buffers);
+        Ok(pooled)
     }
 
     /// Gives a kernel object back.
@@ -243,7 +252,7 @@ impl Definition {
             let index = (self.parameters.len() + position) as u32;
             set_storage(&mut kernel, index, &self.symbols[symbol])?;
         }
-        Ok(Pooled { kernel, declared: 0 })
+        Ok(Pooled { kernel, buffers: None, declared: 0 })
     }
 }
 

@@ -270,8 +270,12 @@ impl Lanes {
             outcome = outcome.and(lane.queue.flush());
         }
         for lane in busy {
-            outcome = outcome.and(lane.queue.finish());
-            self.state.lock().settle(&lane.ticket);
+            let finished = lane.queue.finish();
+            // What a device that failed still had to do is over; after a mere refusal it goes on.
+            if finished.map_or_else(Failure::is_fault, |()| true) {
+                self.state.lock().settle(&lane.ticket);
+            }
+            outcome = outcome.and(finished);
         }
         outcome
     }
