@@ -82,8 +82,8 @@ impl Device {
     /// The device with that ordinal, counted from 0.
     ///
     /// # Errors
-    /// [`ErrorKind::NoDevice`] where there is none at all, with what to install;
-    /// [`ErrorKind::InvalidDevice`] beyond the last.
+    /// [`crate::ErrorKind::NoDevice`] where there is none at all, with what to install;
+    /// [`crate::ErrorKind::InvalidDevice`] beyond the last.
     pub fn get(ordinal: usize) -> Result<Self> {
         runtime()?.slot(ordinal).map(Self)
     }

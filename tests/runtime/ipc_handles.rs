@@ -10,6 +10,7 @@ use gridcl::testing::guard;
 use gridcl::{ErrorKind, Event as SafeEvent, EventFlags};
 use sha2::{Digest, Sha256};
 use std::ffi::c_char;
+use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
@@ -137,20 +138,21 @@ both_dialects! {
             ok!(unsafe { ipc_get_event_handle(&mut handles[0], *event) });
             ok!(unsafe { ipc_get_event_handle(&mut handles[1], *other) });
             handles.iter().for_each(|handle| peer::say(&hex(&handle.reserved)));
-            // What a guess might find: files of the right size, sealed or not, and what is no file.
+            // What a guess might find: files of the right size or contents, sealed or not, and what is no file.
             let number = u32::from_le_bytes(bytes_of(&handles[0].reserved, DESCRIPTOR).try_into().unwrap());
-            let size = std::fs::metadata(format!("/proc/self/fd/{number}")).unwrap().len();
-            let file = |size: u64, seals: i32| {
+            let page = std::fs::read(format!("/proc/self/fd/{number}")).unwrap();
+            let file = |contents: &[u8], seals: i32| {
                 let file = unsafe { libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
                 let file = unsafe { OwnedFd::from_raw_fd(file) };
-                std::fs::File::from(file.try_clone().unwrap()).set_len(size).unwrap();
+                std::fs::File::from(file.try_clone().unwrap()).write_all(contents).unwrap();
                 assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }, 0);
                 file
             };
             let all = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
             let files = [
-                file(size, 0), file(size, libc::F_SEAL_GROW), file(size, all), file(size + 1, all), file(0, all),
-                file(size, all | libc::F_SEAL_WRITE),
+                file(&page, 0), file(&page, libc::F_SEAL_GROW), file(&page, all & !libc::F_SEAL_SHRINK),
+                file(&page, all | libc::F_SEAL_WRITE), file(&vec![0; page.len()], all), file(&[], all),
+                file(&[&page[..], &[0]].concat(), all), file(&page[1..], all),
             ];
             let (reader, writer) = std::io::pipe().unwrap();
             let numbers: Vec<i32> = files.iter().map(AsRawFd::as_raw_fd).collect();
