@@ -4,10 +4,11 @@
 //! A gate holds one stream back; the others come to their end all the same.
 
 use crate::support::{device, gated, in_time, wait_until};
-use crate::work::{LONG, filled, gated_aside, hold_legacy, stepped};
+use crate::work::{LONG, SLOW, filled, gated_aside, hold_legacy, stepped};
 use gridcl::testing::{Gate, guard};
 use gridcl::{Device, StreamFlags};
 use std::ptr::without_provenance_mut;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 both_dialects! {
     fn a_stream_aside_does_everything_while_the_default_stream_is_held() {
@@ -181,27 +182,28 @@ both_dialects! {
     }
 
     /// What a thread learns by waiting is not about work that came meanwhile.
-    fn a_stream_with_new_work_is_busy_whoever_waited_for_its_old_work() {
+    fn threads_that_wait_all_the_time_do_not_disturb_the_order() {
         let _guard = guard();
-        let cells = work::Cells::new(1);
-        for round in 0..5 {
-            cells.clear();
-            let (s, t) = (work::blocking(), work::blocking());
-            for (first, second) in [(*s, LEGACY), (LEGACY, *t)] {
-                let gate = hold_legacy();
-                cells.step_for(first, 0, round, 0);
-                let handle = first.addr();
-                let waiter = std::thread::spawn(move || stream_synchronize(without_provenance_mut(handle)));
-                cells.look_around();
-                cells.step_for(first, 0, 1, LONG / 4);
-                gate.open();
-                wait_until("the synchronisation", || waiter.is_finished());
-                assert_eq!(waiter.join().unwrap(), SUCCESS);
-                cells.step(second, 0, 2);
+        let (cells, s, over) = (work::Cells::new(1), work::blocking(), AtomicBool::new(false));
+        let mut expected = 0;
+        std::thread::scope(|scope| {
+            for stream in [LEGACY, *s] {
+                let (handle, over) = (stream.addr(), &over);
+                scope.spawn(move || {
+                    while !over.load(Relaxed) {
+                        ok!(stream_synchronize(without_provenance_mut(handle)));
+                    }
+                });
             }
-            let turn = |value| stepped(stepped(stepped(value, round), 1), 2);
-            assert_eq!(cells.all(), [turn(turn(0))], "round {round}");
-        }
+            for number in 0..2000 {
+                for stream in [*s, LEGACY] {
+                    cells.step_for(stream, 0, number, SLOW / 20);
+                    expected = stepped(expected, number);
+                }
+            }
+            over.store(true, Relaxed);
+        });
+        assert_eq!(cells.get(0), expected);
     }
 
     fn streams_of_two_threads_are_two() {

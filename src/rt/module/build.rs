@@ -119,7 +119,12 @@ fn build_error(name: &str, source: &str, options: &str, broken: &BuildFailure) -
             .argument("options", options.trim())
             .caused_by(broken.failure);
     }
-    Error::new(ErrorKind::BuildFailed, log::report(name, source, &broken.log)).caused_by(broken.failure)
+    let error = Error::new(ErrorKind::BuildFailed, log::report(name, source, &broken.log)).caused_by(broken.failure);
+    // Our own option is always there and says nothing.
+    match options.trim_end_matches(OPTIONS).trim() {
+        "" => error,
+        given => error.help(format!("it was built with {given}")),
+    }
 }
 
 /// Asks the compiler for the sizes of the program's own types, in one more build of the text for all of them. Where
