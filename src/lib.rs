@@ -61,6 +61,18 @@
 //! | `async` | | [`Event::wait_async`] and [`Stream::synchronize_async`], plain futures |
 //! | `testing` | | counters, faults and gates for gridcl's own tests; not stable |
 
+#![cfg_attr(
+    not(all(feature = "musa", feature = "tops")),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        unused_macros,
+        unused_mut,
+        reason = "the dialects share what one of them may not need"
+    )
+)]
+
 mod api;
 mod cl;
 pub mod dialect;

@@ -3,6 +3,7 @@
 mod buffer;
 mod copy;
 mod pinned;
+mod symbol;
 
 pub use buffer::{DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut};
 pub use copy::{Source, Target};

@@ -1,8 +1,8 @@
 //! Front ends: the vendors' names, numbers and null rules over the one runtime.
 //!
-//! A dialect is a table of functions ([`runtime_api`]) with types and codes. What two dialects do alike is written
-//! once, in [`call`], over the [`Dialect`] trait; a table line names the call and what is special about it. Handles
-//! ([`handle`]), the current device and the last error ([`thread`]) are kept per dialect.
+//! A dialect is a table of functions (`runtime_api!`) with types and codes. What two dialects do alike is written
+//! once, in `call`, over the `Dialect` trait; a table line names the call and what is special about it. Handles
+//! (`handle`), the current device and the last error (`thread`) are kept per dialect.
 
 pub(crate) mod c_enum;
 pub(crate) mod call;

@@ -1,7 +1,7 @@
 //! The end of streams: destruction while idle and while busy, dead handles, resets (TOPS 7.2, MUSA "streams";
 //! behaviour.md 2.5 and the Destroy rows of 3.8).
 
-use crate::support::{in_time, wait_until};
+use crate::support::{PATIENCE, in_time, wait_until};
 use crate::work::{filled, hold_legacy, stepped};
 use gridcl::testing::{guard, live};
 use std::ptr::{null_mut, without_provenance_mut};
@@ -156,7 +156,13 @@ both_dialects! {
             let gate = hold_legacy();
             cells.step(*s, 0, 4);
             let handle = s.addr();
-            let waiter = std::thread::spawn(move || stream_synchronize(without_provenance_mut(handle)));
+            let (sender, begins) = std::sync::mpsc::channel();
+            let waiter = std::thread::spawn(move || {
+                sender.send(()).unwrap();
+                stream_synchronize(without_provenance_mut(handle))
+            });
+            begins.recv_timeout(PATIENCE).unwrap();
+            cells.look_around();
             cells.look_around();
             drop(s);
             cells.look_around();

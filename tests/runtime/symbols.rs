@@ -398,3 +398,28 @@ mod tops_alone {
         ok!(free(y));
     }
 }
+
+#[test]
+fn the_safe_api_writes_and_reads_symbols_in_stream_order() {
+    let _guard = guard();
+    let stream = device().create_stream().unwrap();
+    let text = "__device__ int counts[4]; __kernel void count(int by) { counts[get_global_id(0)] += by; }";
+    let module = gridcl::Module::from_source(device(), text).unwrap();
+    let count = module.kernel("count").unwrap();
+    let gate = gridcl::testing::Gate::close(&stream).unwrap();
+    let mut data = [1, 2, 3];
+    module.write_symbol(&stream, "counts", &data).unwrap();
+    data = [0; 3];
+    unsafe { gridcl::launch!(count<<<1, 4, 0, &stream>>>(10)) }.unwrap();
+    gate.open();
+    let mut all = [0; 4];
+    module.read_symbol(&stream, "counts", &mut all).unwrap();
+    assert_eq!((all, data), ([11, 12, 13, 10], [0; 3]));
+    let error = module.write_symbol(&stream, "counts", &[0; 5]).unwrap_err();
+    assert_eq!(error.kind(), gridcl::ErrorKind::InvalidValue);
+    assert!(error.to_string().contains("data = 20 bytes: counts has 16 bytes"), "{error}");
+    let error = module.read_symbol(&stream, "missing", &mut [0u8]).unwrap_err();
+    assert_eq!(error.kind(), gridcl::ErrorKind::NotFound);
+    module.read_symbol(&stream, "counts", &mut all).unwrap();
+    assert_eq!(all, [11, 12, 13, 10], "nothing was written");
+}

@@ -23,7 +23,7 @@ pub(crate) use symbol::Symbol;
 ///
 /// The text is OpenCL C. Beside that a module may declare symbols as MUSA and TOPS programs do, `__constant__` and
 /// `__device__` variables at file scope, which kernels use by name and the host reads and writes
-/// ([`Module::symbol`]).
+/// ([`Module::write_symbol`]).
 ///
 /// ```
 /// use gridcl::{Device, Module};
