@@ -2,6 +2,7 @@
 
 use super::device::Slot;
 use super::memory::Form;
+use super::stream::lanes::Ticket;
 use crate::cl::platform::{DeviceId, Found};
 use crate::cl::{Caps, DeviceType, call, platform};
 use crate::error::{Error, ErrorKind, Result};
@@ -131,7 +132,14 @@ extern "C" fn drain() {
     let start = Instant::now();
     let fragile = RUNTIME.slots().iter().filter(|slot| slot.aborts_at_busy_exit());
     for context in fragile.filter_map(Slot::context_now) {
-        while !context.lanes().are_quiet() && start.elapsed() < EXIT_PATIENCE {
+        // What other threads give to the device from now on is not waited for.
+        let mut before: Option<Vec<Ticket>> = None;
+        while start.elapsed() < EXIT_PATIENCE {
+            let now = context.lanes().try_pending();
+            before = before.or(now);
+            if before.as_ref().is_some_and(|tickets| tickets.iter().all(Ticket::is_done)) {
+                break;
+            }
             std::thread::sleep(Duration::from_micros(200));
         }
     }

@@ -257,7 +257,7 @@ extern "C" fn settle_all() {
     let start = Instant::now();
     while UNDER_WAY.load(Acquire) > 0 {
         let mut contexts = runtime.slots().iter().filter_map(Slot::context_now);
-        let quiet = contexts.all(|context| context.lanes().are_quiet());
+        let quiet = contexts.all(|context| context.lanes().try_pending().is_some_and(|pending| pending.is_empty()));
         if start.elapsed() > if quiet { PATIENCE } else { PATIENCE_IF_BUSY } {
             return;
         }

@@ -248,12 +248,14 @@ impl Lanes {
         state.sweep();
     }
 
-    /// Whether no lane has work left, as far as can be told at once: a lock that is held means no.
-    pub(crate) fn are_quiet(&self) -> bool {
-        let Some(mut state) = self.state.try_lock() else { return false };
-        let ids = state.ids();
+    /// Looks at every busy lane and answers what is still pending; `None` while somebody else holds the lock. For the
+    /// process's exit, which may not wait for threads that have none left.
+    pub(crate) fn try_pending(&self) -> Option<Vec<Ticket>> {
+        let mut state = self.state.try_lock()?;
         // A lane that failed has nothing left to run.
-        ids.into_iter().all(|id| state.look(id).unwrap_or(true))
+        let busy = state.ids().into_iter().filter(|&id| !state.look(id).unwrap_or(true));
+        let busy: SmallVec<[LaneId; 8]> = busy.collect();
+        Some(busy.into_iter().filter_map(|id| state.ticket(id)).collect())
     }
 
     /// Gives up the queues of idle lanes; they come back with the next work.
