@@ -72,7 +72,13 @@ pub(super) fn open(parts: &Parts) -> Result<(OwnedFd, Mapped)> {
     let place = format!("descriptor {} of process {}", parts.descriptor, parts.holder.id);
     let refuse = |kind, problem: &'static str| Error::new(kind, problem).argument("handle", &place);
     let dead = |problem| refuse(ErrorKind::InvalidHandle, problem);
-    let gone = |error: &io::Error| dead("the process that made it has ended").caused_by(format_args!("/proc: {error}"));
+    let gone = |error: &io::Error| {
+        let problem = match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ESRCH) => "the process that made it has ended",
+            _ => "the process that made it cannot be looked at",
+        };
+        dead(problem).caused_by(format_args!("/proc/{}: {error}", parts.holder.id))
+    };
     if parts.holder == Process::this()? {
         return Err(refuse(ErrorKind::InvalidContext, "it was made by this process").help("use the event itself"));
     }
@@ -86,7 +92,8 @@ pub(super) fn open(parts: &Parts) -> Result<(OwnedFd, Mapped)> {
     let closed = |error: io::Error| {
         let problem = match error.raw_os_error() {
             Some(libc::EACCES | libc::EPERM) => "it belongs to a process that this one may not look into",
-            _ => "its event was destroyed",
+            Some(libc::ENOENT) => "its event was destroyed",
+            _ => "its event cannot be opened",
         };
         dead(problem).caused_by(format_args!("/proc/{}/fd/{}: {error}", parts.holder.id, parts.descriptor))
     };
