@@ -2,6 +2,7 @@
 //! what the runtime's memory holds afterwards is what plain slices hold.
 
 use crate::blocks::{Block, Calls, Sort, assert_same, noise};
+use crate::support::device;
 use gridcl::testing::guard;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -184,4 +185,27 @@ fn run(calls: Calls, steps: &[Step]) {
     }
     (calls.destroy_stream)(blocking);
     (calls.destroy_stream)(aside);
+}
+
+#[test]
+fn addresses_that_a_dead_context_had_are_the_programs_again() {
+    let _guard = guard();
+    for _ in 0..8 {
+        // A buffer that outlives its context keeps a slab alive beyond the reset's own clean-up.
+        let stream = device().create_stream().unwrap();
+        let kept = gridcl::DeviceBuffer::from_slice(&stream, &[1u8; 4096]).unwrap();
+        device().reset().unwrap();
+        drop((kept, stream));
+    }
+    // Blocks of the size of a slab and less land where those were, on drivers that take memory from the heap.
+    let stream = device().create_stream().unwrap();
+    let mut there = gridcl::DeviceBuffer::<u8>::zeroed(&stream, 64).unwrap();
+    for exponent in 6..24 {
+        let blocks: Vec<Vec<u8>> = (0..8).map(|_| vec![3u8; 1 << exponent]).collect();
+        for block in &blocks {
+            stream.upload(&block[..64], &mut there).unwrap();
+            stream.upload(&block[block.len() - 64..], &mut there).unwrap();
+        }
+    }
+    stream.synchronize().unwrap();
 }

@@ -42,6 +42,14 @@ struct Block {
     origin: usize,
 }
 
+impl Drop for Block {
+    /// The addresses stop being the runtime's before the memory goes back: the next one who gets them may be the
+    /// program, however the block came to its end.
+    fn drop(&mut self) {
+        TERRITORY.write().remove(self.svm.address());
+    }
+}
+
 /// How a request for a range ended.
 pub(super) enum Grown {
     /// With an address and the range to give back.
@@ -114,9 +122,7 @@ impl Pool {
             return;
         }
         for slab in gone {
-            if let Some(block) = self.blocks.remove(&slab) {
-                TERRITORY.write().remove(block.svm.address());
-            }
+            self.blocks.remove(&slab);
         }
         self.changed();
     }
