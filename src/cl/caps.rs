@@ -183,10 +183,11 @@ impl Caps {
         self.extensions.contains("cl_khr_priority_hints")
     }
 
-    /// Drivers that run kernels on threads of this process may abort when it exits while one runs: Intel's CPU runtime
-    /// (2026.2) in one of two such exits, PoCL 3.1 once in some hundreds on a loaded machine.
+    /// Intel's CPU runtime (2026.2) aborts in one of two exits that leave a kernel running. PoCL bears that, and must
+    /// not be waited for: what its compiler registered later than we did is gone when our handler runs, and a kernel
+    /// that is still being compiled would then crash for certain.
     pub(crate) fn aborts_at_busy_exit(&self) -> bool {
-        self.device_type == DeviceType::Cpu
+        self.device_type == DeviceType::Cpu && self.platform.starts_with("Intel")
     }
 }
 
