@@ -4,6 +4,7 @@
 //! OpenCL border says which entry point answered what, the front end says which call the program made. An
 //! [`Error`] is one pointer wide, so that `Result`s on hot paths stay small.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -183,6 +184,13 @@ impl Error {
     pub fn cause(&self) -> Option<&str> {
         self.0.cause.as_deref()
     }
+}
+
+/// What a panic said, for the error that it becomes.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a value that is no text").to_owned()
 }
 
 impl fmt::Display for Detail {

@@ -15,7 +15,7 @@ pub(crate) mod thread;
 #[cfg(feature = "tops")]
 pub mod tops;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, panic_text};
 use handle::Handles;
 use std::cell::RefCell;
 use std::fmt;
@@ -71,11 +71,7 @@ pub(crate) fn enter<D: Dialect>(call: &'static str, body: impl FnOnce() -> Resul
         Ok(Ok(())) => D::SUCCESS,
         Ok(Err(error)) => thread::record::<D>(error.in_call(call)),
         Err(payload) => {
-            let what = payload
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_default();
+            let what = panic_text(&*payload);
             let error = Error::new(ErrorKind::Unknown, format!("gridcl failed within: {what}"));
             thread::record::<D>(error.help("this is a bug of gridcl, please report it").in_call(call))
         }

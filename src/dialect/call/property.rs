@@ -27,3 +27,17 @@ pub(crate) fn text<const N: usize>(text: &str) -> [c_char; N] {
 pub(crate) fn until_nul(text: &[c_char]) -> &[c_char] {
     text.split(|&c| c == 0).next().unwrap_or(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts_are_cut_to_fit() {
+        assert_eq!((int(7_u64), int(u64::MAX), int(usize::MAX)), (7, c_int::MAX, c_int::MAX));
+        let bytes = |text: [c_char; 4]| text.map(|c| c as u8);
+        assert_eq!(bytes(text("abcd")), *b"abc\0");
+        assert_eq!(bytes(text("ab\u{e9}")), *b"ab\0\0");
+        assert_eq!(bytes(text("")), [0; 4]);
+    }
+}

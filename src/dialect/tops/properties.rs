@@ -164,15 +164,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_texts_are_cut_to_fit() {
-        assert_eq!((int(7_u64), int(u64::MAX), int(usize::MAX)), (7, c_int::MAX, c_int::MAX));
-        let bytes = |text: [std::ffi::c_char; 4]| text.map(|c| c as u8);
-        assert_eq!(bytes(text("abcd")), *b"abc\0");
-        assert_eq!(bytes(text("ab\u{e9}")), *b"ab\0\0");
-        assert_eq!(bytes(text("")), [0; 4]);
-    }
-
-    #[test]
     fn the_structure_and_the_attributes_say_what_the_device_says() -> Result<()> {
         let device = Device::get(0)?;
         let prop = properties(device);

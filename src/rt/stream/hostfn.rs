@@ -6,7 +6,7 @@
 //! stream alone. Later work is held back by a user event, which is completed whatever the function does.
 
 use crate::cl::{Event, UserEvent};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, panic_text};
 use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -131,9 +131,7 @@ impl Job {
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.run)(status)));
         INSIDE.with(|inside| inside.set(false));
         if let Err(payload) = outcome {
-            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            (self.panicked)(text.unwrap_or_else(|| "a value that is no text".to_owned()));
+            (self.panicked)(panic_text(&*payload));
         }
         self.gate.complete();
         drop(self.marker);
