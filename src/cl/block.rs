@@ -42,6 +42,13 @@ impl Svm {
     pub(crate) fn address(&self) -> usize {
         self.address.as_ptr() as usize
     }
+
+    /// The same memory as a buffer object (`CL_MEM_USE_HOST_PTR`), for the calls that take no address: rectangles and
+    /// images. It has to be dropped before the block, and `bytes` are the block's.
+    pub(crate) fn alias(&self, bytes: usize) -> Result<Buffer> {
+        let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+        Buffer::with_flags(self.context.raw(), flags, bytes, self.address.as_ptr())
+    }
 }
 
 impl Drop for Svm {

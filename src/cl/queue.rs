@@ -31,6 +31,15 @@ impl Wait {
     }
 }
 
+/// A box of bytes that moves between a buffer and host memory: rows of `extent[0]` bytes, `extent[1]` to a slice,
+/// `extent[2]` slices, and how far rows and slices are apart on either side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rect {
+    pub(crate) extent: [usize; 3],
+    pub(crate) buffer: [usize; 2],
+    pub(crate) host: [usize; 2],
+}
+
 /// A hint of how urgent a queue is (`cl_khr_priority_hints`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
@@ -191,6 +200,60 @@ impl Queue {
                 wait.flag(),
                 at,
                 bytes,
+                to as *mut c_void,
+                0,
+                null(),
+                null_mut(),
+            ))
+        })
+    }
+
+    /// Writes a box of host memory into a buffer from byte `at` on, in one command.
+    ///
+    /// # Safety
+    /// `from` has to be readable until the command is done, and the box has to lie in the buffer.
+    pub(crate) unsafe fn write_rect(&self, to: &Buffer, at: usize, from: usize, rect: &Rect) -> Result<()> {
+        let (origin, zero) = ([at, 0, 0], [0; 3]);
+        // SAFETY: the caller's.
+        call("clEnqueueWriteBufferRect", || {
+            raw!(clEnqueueWriteBufferRect(
+                self.raw,
+                to.raw(),
+                CL_FALSE,
+                origin.as_ptr(),
+                zero.as_ptr(),
+                rect.extent.as_ptr(),
+                rect.buffer[0],
+                rect.buffer[1],
+                rect.host[0],
+                rect.host[1],
+                from as *const c_void,
+                0,
+                null(),
+                null_mut(),
+            ))
+        })
+    }
+
+    /// Reads a box of a buffer, from byte `at` on, into host memory, in one command.
+    ///
+    /// # Safety
+    /// `to` has to be writable until the command is done, and the box has to lie in the buffer.
+    pub(crate) unsafe fn read_rect(&self, from: &Buffer, at: usize, to: usize, rect: &Rect) -> Result<()> {
+        let (origin, zero) = ([at, 0, 0], [0; 3]);
+        // SAFETY: the caller's.
+        call("clEnqueueReadBufferRect", || {
+            raw!(clEnqueueReadBufferRect(
+                self.raw,
+                from.raw(),
+                CL_FALSE,
+                origin.as_ptr(),
+                zero.as_ptr(),
+                rect.extent.as_ptr(),
+                rect.buffer[0],
+                rect.buffer[1],
+                rect.host[0],
+                rect.host[1],
                 to as *mut c_void,
                 0,
                 null(),

@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub(crate) enum Kind {
     /// Device memory that the program allocated.
     Device,
+    /// Memory that host and device share, in turn or at the same time.
+    Managed,
     /// Storage of a module's symbol, which goes with the module.
     Symbol,
     /// Host memory that the runtime allocated and pinned.
@@ -46,7 +48,7 @@ enum Backing {
     /// Part of a slab of shared virtual memory.
     Slab(Range),
     /// A buffer object; the addresses are only reserved.
-    Buffer { buffer: cl::Buffer, reserved: Reserved },
+    Buffer { buffer: Arc<cl::Buffer>, reserved: Reserved },
     /// Host memory that the driver pinned, mapped as long as it lives.
     Host { _mapping: HostBuffer },
     /// Host memory as it is.
@@ -62,6 +64,16 @@ pub(crate) enum Place<'a> {
     Buffer(&'a cl::Buffer, usize),
     /// By itself, on the host.
     Host(usize),
+}
+
+impl Place<'_> {
+    /// What tells how the place is aligned: buffer objects start at multiples of what any access needs.
+    pub(crate) fn offset(self) -> usize {
+        match self {
+            Self::Svm(address) | Self::Host(address) => address,
+            Self::Buffer(_, offset) => offset,
+        }
+    }
 }
 
 impl Allocation {
@@ -83,7 +95,7 @@ impl Allocation {
         });
         let buffer = buffer.map_err(cl::Failure::out_of_memory)?;
         let (base, reserved) = reserve::take(spaced)?;
-        Ok(Self::over(context, base, bytes, kind, 0, Backing::Buffer { buffer, reserved }))
+        Ok(Self::over(context, base, bytes, kind, 0, Backing::Buffer { buffer: Arc::new(buffer), reserved }))
     }
 
     fn slab(context: &Arc<Context>, memory: &Memory, bytes: usize) -> Option<(usize, Range)> {
@@ -155,6 +167,19 @@ impl Allocation {
             Backing::Slab(_) => Place::Svm(address),
             Backing::Buffer { buffer, .. } => Place::Buffer(buffer, address - self.base),
             Backing::Host { .. } | Backing::Plain => Place::Host(address),
+        }
+    }
+
+    /// A buffer object that holds `address`, and how far into it that is, for calls that take no addresses. `None`
+    /// for host memory.
+    pub(crate) fn buffer(&self, address: usize) -> cl::status::Result<Option<(Arc<cl::Buffer>, usize)>> {
+        match &self.backing {
+            Backing::Slab(range) => {
+                let (alias, start) = self.context.memory().pool.lock().alias(*range)?;
+                Ok(Some((alias, address - start)))
+            }
+            Backing::Buffer { buffer, .. } => Ok(Some((Arc::clone(buffer), address - self.base))),
+            Backing::Host { .. } | Backing::Plain => Ok(None),
         }
     }
 }

@@ -34,6 +34,7 @@ pub(crate) fn free_pinned(address: usize) -> Result<()> {
             Ok(Found::Known(allocation)) => match allocation.kind() {
                 Kind::Pinned => format!("it points into the pinned memory at {:#x}", allocation.base()),
                 Kind::Registered => "it is registered memory, which the program allocated itself".to_owned(),
+                Kind::Managed => "it is managed memory".to_owned(),
                 Kind::Device | Kind::Symbol => "it is device memory".to_owned(),
             },
             _ => "the runtime has no pinned memory there".to_owned(),

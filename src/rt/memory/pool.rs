@@ -3,7 +3,7 @@
 
 use super::TERRITORY;
 use super::slab::{Range, SlabId, Slabs};
-use crate::cl::{self, Caps, Svm};
+use crate::cl::{self, Buffer, Caps, Svm};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
@@ -37,7 +37,10 @@ pub(super) struct Pool {
 
 #[derive(Debug)]
 struct Block {
+    /// The block as a buffer object, once somebody needed it. Ends before the block.
+    alias: Option<Arc<Buffer>>,
     svm: Svm,
+    bytes: usize,
     /// Where offsets count from.
     origin: usize,
 }
@@ -103,8 +106,19 @@ impl Pool {
         let slab = self.slabs.add(bytes - (origin - svm.address()), 0);
         // A block that the driver just gave overlaps nothing, so there is no clash to report.
         let _ = TERRITORY.write().insert(svm.address(), bytes, ());
-        self.blocks.insert(slab, Block { svm, origin });
+        self.blocks.insert(slab, Block { alias: None, svm, bytes, origin });
         self.changed();
+    }
+
+    /// The buffer object over the slab of a range, and where the slab starts.
+    pub(super) fn alias(&mut self, range: Range) -> cl::status::Result<(Arc<Buffer>, usize)> {
+        let gone = cl::Failure { entry: "slab", status: -38 };
+        let block = self.blocks.get_mut(&range.slab).ok_or(gone)?;
+        let alias = match &block.alias {
+            Some(alias) => Arc::clone(alias),
+            None => Arc::clone(block.alias.insert(Arc::new(block.svm.alias(block.bytes)?))),
+        };
+        Ok((alias, block.svm.address()))
     }
 
     /// Takes a range back. No work may use it any more.
