@@ -166,6 +166,28 @@ impl Queue {
         })
     }
 
+    /// Moves shared virtual memory to where the queue's device, or the host, reaches it soonest. A hint.
+    ///
+    /// # Safety
+    /// The range has to be valid until the command is done.
+    pub(crate) unsafe fn migrate_svm(&self, address: usize, bytes: usize, to_host: bool) -> Result<()> {
+        let pointer = address as *const c_void;
+        let flags = if to_host { cl3::memory::CL_MIGRATE_MEM_OBJECT_HOST } else { 0 };
+        // SAFETY: the caller's; the two lists have an entry each.
+        call("clEnqueueSVMMigrateMem", || {
+            raw!(clEnqueueSVMMigrateMem(
+                self.raw,
+                1,
+                (&raw const pointer).cast_mut(),
+                &raw const bytes,
+                flags,
+                0,
+                null(),
+                null_mut(),
+            ))
+        })
+    }
+
     /// Writes host memory into a buffer.
     ///
     /// # Safety

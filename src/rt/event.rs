@@ -261,6 +261,7 @@ impl Record {
             Progress::Pending => Ok(false),
             Progress::Complete => {
                 self.settle(true);
+                self.context.catch_up()?;
                 Ok(true)
             }
             Progress::Failed(failure) => {
@@ -274,7 +275,7 @@ impl Record {
         let Some(marked) = &self.marked else { return self.entry.as_ref().map_or(Ok(()), ipc::Entry::wait) };
         marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
         self.settle(true);
-        Ok(())
+        self.context.catch_up()
     }
 
     /// Lets other processes know at once what this one has seen; the driver's callback may come later.

@@ -34,7 +34,7 @@ struct Kernels {
 
 impl Builtin {
     /// Fills `bytes` from `to` on with a 4-byte word.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &self,
         context: &Context,
         queue: &Queue,

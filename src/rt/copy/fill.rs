@@ -28,12 +28,19 @@ pub(crate) fn set(stream: &Stream, address: usize, byte: u8, bytes: usize, mode:
     }
     let context = owner.context();
     if Arc::ptr_eq(context, stream.context()) {
-        context.submit(stream.lane(), |queue| enqueue(context, queue, end.place(), byte, bytes))?;
-        return Ok(());
+        context.submit(stream.lane(), |queue| {
+            end.lend(context, queue)?;
+            enqueue(context, queue, end.place(), byte, bytes)
+        })?;
+        let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
+        return if waits { context.wait(stream.lane()) } else { Ok(()) };
     }
     // Memory of another device than the stream's: behind the stream's work, and done when the call returns.
     stream.wait_turn()?;
-    context.submit(Context::LEGACY, |queue| enqueue(context, queue, end.place(), byte, bytes))?;
+    context.submit(Context::LEGACY, |queue| {
+        end.lend(context, queue)?;
+        enqueue(context, queue, end.place(), byte, bytes)
+    })?;
     context.wait(Context::LEGACY)
 }
 

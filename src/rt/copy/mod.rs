@@ -7,9 +7,11 @@ mod run;
 pub(crate) mod shape;
 pub(crate) mod staging;
 
+use super::context::Context;
+use super::memory::managed::Use;
 use super::memory::{self, Allocation, Found, Kind, Place};
 use super::stream::Stream;
-use crate::cl::{Buffer, Failure};
+use crate::cl::{Buffer, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
 pub(crate) use plan::Mode;
 use plan::{Plan, Side};
@@ -103,6 +105,16 @@ impl End {
 
     fn place(&self) -> Place<'_> {
         self.owner.as_ref().map_or(Place::Host(self.address), |owner| owner.place(self.address))
+    }
+
+    /// Hands it to the device where it is managed memory that the host has. Called under the lane lock.
+    fn lend(&self, context: &Context, queue: &Queue) -> Result<(), Failure> {
+        match &self.owner {
+            Some(owner) if owner.kind() == Kind::Managed => {
+                context.memory().managed().lend(context, queue, Use::Blocks(&[owner.base()]))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The buffer object that holds it and how far into that it is; `None` on the host.

@@ -99,6 +99,8 @@ fn can_go_by_hand(context: &Context, to: &End, from: &End) -> bool {
 
 /// Enqueues one copy, as one command. Never both ends on the host.
 fn enqueue(context: &Arc<Context>, queue: &Arc<Queue>, to: &End, from: &End, region: Region) -> Result<(), Failure> {
+    to.lend(context, queue)?;
+    from.lend(context, queue)?;
     if region.is_flat() {
         enqueue_flat(queue, to, from, region.extent.width)
     } else {

@@ -1,13 +1,16 @@
 //! One allocation: what it is, whose it is, and what backs its addresses.
 
+use super::advice::{Advice, AdviceMap};
 use super::pool::Grown;
 use super::reserve::{self, Reserved};
-use super::slab::Range;
-use super::{Form, Memory};
+use super::slab;
+use super::{Form, Memory, managed};
 use crate::cl::{self, HostBuffer};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
-use std::sync::Arc;
+use parking_lot::Mutex;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// What an allocation is to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,15 +43,19 @@ pub(crate) struct Allocation {
     kind: Kind,
     /// The flags that a pinned or registered range was made with.
     flags: u32,
+    /// What the program said about managed memory, if anything.
+    advice: OnceLock<Mutex<AdviceMap>>,
     backing: Backing,
 }
 
 #[derive(Debug)]
 enum Backing {
     /// Part of a slab of shared virtual memory.
-    Slab(Range),
+    Slab(slab::Range),
     /// A buffer object; the addresses are only reserved.
     Buffer { buffer: Arc<cl::Buffer>, reserved: Reserved },
+    /// A block that changes hands between host and device.
+    Managed(Arc<managed::Block>),
     /// Host memory that the driver pinned, mapped as long as it lives.
     Host { _mapping: HostBuffer },
     /// Host memory as it is.
@@ -83,6 +90,9 @@ impl Allocation {
         // A byte more than asked for: the address behind the last byte is then nobody else's.
         let spaced = bytes.saturating_add(1);
         let wanted = bytes.max(1);
+        if kind == Kind::Managed && memory.form() != Form::Svm {
+            return Self::managed(context, bytes);
+        }
         if memory.form() != Form::Buffer
             && let Some((base, range)) = Self::slab(context, memory, spaced)
         {
@@ -98,7 +108,25 @@ impl Allocation {
         Ok(Self::over(context, base, bytes, kind, 0, Backing::Buffer { buffer: Arc::new(buffer), reserved }))
     }
 
-    fn slab(context: &Arc<Context>, memory: &Memory, bytes: usize) -> Option<(usize, Range)> {
+    /// Managed memory that is not fine-grained: a block of its own, which changes hands as a whole.
+    fn managed(context: &Arc<Context>, bytes: usize) -> Result<Self> {
+        if context.memory().form() == Form::Buffer {
+            let problem = "managed memory needs shared virtual memory, which this device does not have or may not use";
+            return Err(Error::new(ErrorKind::NotSupported, problem).help("allocate pinned memory and copy"));
+        }
+        let make = || managed::Block::new(context.cl(), bytes);
+        let block = make().or_else(|_| {
+            context.trim();
+            make()
+        });
+        let block = Arc::new(block.map_err(cl::Failure::out_of_memory)?);
+        let base = block.address();
+        context.memory().managed().enter(context, Arc::clone(&block))?;
+        context.memory().declare_managed();
+        Ok(Self::over(context, base, bytes, Kind::Managed, 0, Backing::Managed(block)))
+    }
+
+    fn slab(context: &Arc<Context>, memory: &Memory, bytes: usize) -> Option<(usize, slab::Range)> {
         match memory.pool.lock().take(context.cl(), bytes) {
             Grown::Taken(base, range) => return Some((base, range)),
             Grown::TooLarge => return None,
@@ -135,7 +163,7 @@ impl Allocation {
     }
 
     fn over(context: &Arc<Context>, base: usize, bytes: usize, kind: Kind, flags: u32, backing: Backing) -> Self {
-        Self { context: Arc::clone(context), base, bytes, kind, flags, backing }
+        Self { context: Arc::clone(context), base, bytes, kind, flags, advice: OnceLock::new(), backing }
     }
 
     /// The context that it belongs to.
@@ -161,10 +189,25 @@ impl Allocation {
         self.flags
     }
 
+    /// Changes what was said about a range of it.
+    pub(super) fn advise(&self, range: Range<usize>, change: impl Fn(&mut Advice)) {
+        self.advice.get_or_init(Mutex::default).lock().change(range, change);
+    }
+
+    /// What was said about a range of it, each stretch that differs.
+    pub(super) fn advice(&self, range: Range<usize>) -> Vec<Advice> {
+        self.advice.get_or_init(Mutex::default).lock().of(range).cloned().collect()
+    }
+
+    /// Whether the driver pinned it.
+    pub(super) fn is_pinned(&self) -> bool {
+        matches!(self.backing, Backing::Host { .. })
+    }
+
     /// How an operation reaches `address`, which lies in this allocation.
     pub(crate) fn place(&self, address: usize) -> Place<'_> {
         match &self.backing {
-            Backing::Slab(_) => Place::Svm(address),
+            Backing::Slab(_) | Backing::Managed(_) => Place::Svm(address),
             Backing::Buffer { buffer, .. } => Place::Buffer(buffer, address - self.base),
             Backing::Host { .. } | Backing::Plain => Place::Host(address),
         }
@@ -178,6 +221,7 @@ impl Allocation {
                 let (alias, start) = self.context.memory().pool.lock().alias(*range)?;
                 Ok(Some((alias, address - start)))
             }
+            Backing::Managed(block) => Ok(Some((block.alias()?, address - self.base))),
             Backing::Buffer { buffer, .. } => Ok(Some((Arc::clone(buffer), address - self.base))),
             Backing::Host { .. } | Backing::Plain => Ok(None),
         }
@@ -189,6 +233,10 @@ impl Drop for Allocation {
         let memory = self.context.memory();
         match &self.backing {
             Backing::Slab(range) => memory.pool.lock().give(*range),
+            Backing::Managed(_) => {
+                memory.managed().leave(&self.context, self.base);
+                memory.declare_managed();
+            }
             Backing::Buffer { reserved, .. } => reserve::give(*reserved),
             Backing::Host { .. } | Backing::Plain => return,
         }

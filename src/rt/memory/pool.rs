@@ -31,6 +31,8 @@ pub(super) struct Pool {
     /// Grows when the set of slabs changes; read without the pool's lock.
     generation: Arc<AtomicU64>,
     bases: Arc<[usize]>,
+    /// Blocks outside of the slabs that kernels reach as well.
+    extras: Vec<usize>,
     largest: usize,
     kept: usize,
 }
@@ -71,6 +73,7 @@ impl Pool {
             blocks: HashMap::new(),
             generation: Arc::new(AtomicU64::new(1)),
             bases: Arc::new([]),
+            extras: Vec::new(),
             largest: usize::try_from(caps.max_alloc_bytes).unwrap_or(usize::MAX),
             kept: usize::try_from(KEPT_BYTES.min(caps.global_bytes / 8)).unwrap_or(usize::MAX),
         }
@@ -141,7 +144,13 @@ impl Pool {
         self.changed();
     }
 
-    /// Where the slabs start, and a number that changes with them.
+    /// Replaces the list of blocks outside of the slabs that kernels reach.
+    pub(super) fn declare_too(&mut self, extras: Vec<usize>) {
+        self.extras = extras;
+        self.changed();
+    }
+
+    /// Where the slabs and the other blocks start, and a number that changes with them.
     pub(super) fn bases(&self) -> (u64, Arc<[usize]>) {
         (self.generation.load(Relaxed), Arc::clone(&self.bases))
     }
@@ -152,7 +161,8 @@ impl Pool {
     }
 
     fn changed(&mut self) {
-        self.bases = self.blocks.values().map(|block| block.svm.address()).collect();
+        let slabs = self.blocks.values().map(|block| block.svm.address());
+        self.bases = slabs.chain(self.extras.iter().copied()).collect();
         self.generation.fetch_add(1, Release);
     }
 }

@@ -248,6 +248,20 @@ impl Lanes {
         state.sweep();
     }
 
+    /// Looks at every busy lane and lets `act` know which are idle (`None`: all of them) while no work can be added.
+    pub(crate) fn with_idle<T>(&self, act: impl FnOnce(&dyn Fn(Option<LaneId>) -> bool) -> T) -> T {
+        let mut state = self.state.lock();
+        for id in state.ids() {
+            // A lane that failed has nothing left to run.
+            let _ = state.look(id);
+        }
+        let state = &*state;
+        act(&|lane| match lane {
+            Some(id) => state.is_settled(id),
+            None => state.lanes.iter().flatten().all(Lane::is_settled),
+        })
+    }
+
     /// Looks at every busy lane and answers what is still pending; `None` while somebody else holds the lock. For the
     /// process's exit, which may not wait for threads that have none left.
     pub(crate) fn try_pending(&self) -> Option<Vec<Ticket>> {

@@ -3,6 +3,7 @@
 pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
+pub(crate) mod uses;
 pub(crate) mod waker;
 
 use super::context::Context;
@@ -108,7 +109,11 @@ impl Stream {
     pub fn is_done(&self) -> Result<bool> {
         let context = &self.0.context;
         context.check()?;
-        context.lanes().is_done(self.0.lane).map_err(|failure| context.note(failure))
+        let done = context.lanes().is_done(self.0.lane).map_err(|failure| context.note(failure))?;
+        if done {
+            context.catch_up()?;
+        }
+        Ok(done)
     }
 
     /// Blocks until all its work is done; for the default stream, that of all blocking streams too.
@@ -250,6 +255,7 @@ impl Stream {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.lane != Context::LEGACY {
+            self.context.memory().managed().detach(self.lane);
             self.context.lanes().close(self.lane);
         }
     }
