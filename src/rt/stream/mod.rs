@@ -3,6 +3,7 @@
 pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
+mod progress;
 pub(crate) mod waker;
 
 use super::context::Context;
