@@ -5,15 +5,15 @@
 //! comes to its end; what one does is pending for as long as the gate is closed. Nothing else takes time here, so that
 //! the model says the answer of every call.
 
-use crate::support::PATIENCE;
+use crate::support::Latch;
 use crate::work::hold_legacy;
 use gridcl::testing::guard;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_void;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::{Arc, Barrier, Condvar, Mutex};
 
 /// Streams of a program: the default stream, two blocking ones, two aside.
 const STREAMS: usize = 5;
@@ -143,34 +143,6 @@ impl Model {
     fn stream_is_held(&self, stream: usize) -> bool {
         let streams = if stream == FIRST { &self.streams[..3] } else { &self.streams[stream..=stream] };
         streams.iter().any(|line| self.is_held(&line.held))
-    }
-}
-
-/// What a callback waits for, so that it holds back what comes after it in its stream.
-#[derive(Default)]
-struct Latch(Arc<(Mutex<bool>, Condvar)>);
-
-impl Latch {
-    /// What the callback is given; it has to [`pass`](Self::pass) once.
-    fn user(&self) -> *mut c_void {
-        Arc::into_raw(Arc::clone(&self.0)).cast_mut().cast()
-    }
-
-    /// Waits until the latch is dropped.
-    ///
-    /// # Safety
-    /// `user` has to come from [`Latch::user`], and be used once.
-    unsafe fn pass(user: *mut c_void) {
-        let latch = unsafe { Arc::from_raw(user.cast_const().cast::<(Mutex<bool>, Condvar)>()) };
-        let open = latch.0.lock().unwrap();
-        drop(latch.1.wait_timeout_while(open, PATIENCE, |open| !*open).unwrap());
-    }
-}
-
-impl Drop for Latch {
-    fn drop(&mut self) {
-        *self.0.0.lock().unwrap() = true;
-        self.0.1.notify_all();
     }
 }
 
