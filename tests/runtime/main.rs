@@ -34,6 +34,7 @@ mod current_device;
 mod default_stream;
 mod devices;
 mod errors;
+mod event_model;
 mod event_waits;
 mod events;
 mod futures;

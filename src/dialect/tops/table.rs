@@ -338,6 +338,32 @@ runtime_api! {
         stream: topsStream_t, callback: topsStreamCallback_t, userData: *mut c_void, flags: c_uint,
     ) => stream::add_callback::<Tops, _>(callback, stream, userData, flags, topsStreamCallbackBlocking);
 
+    /// Not there: OpenCL has no write of a value that waits of the device see. The arguments are checked.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for null and unknown memory, `topsErrorInvalidValue` for flags,
+    /// `topsErrorInvalidHandle` for dead handles, else `topsErrorNotSupported`.
+    call topsStreamWriteValue32(stream: topsStream_t, dst: *mut c_void, value: c_uint, flags: c_uint)
+        => stream::write_value::<Tops>(stream.addr(), dst.addr(), flags);
+
+    /// The same.
+    ///
+    /// Errors: as `topsStreamWriteValue32`.
+    call topsStreamWriteValue32Async(stream: topsStream_t, dst: *mut c_void, value: c_uint, flags: c_uint)
+        => stream::write_value::<Tops>(stream.addr(), dst.addr(), flags);
+
+    /// Not there: OpenCL has no wait for a value in memory. The arguments are checked; `flags` is the comparison.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for null and unknown memory, `topsErrorInvalidValue` for an unknown
+    /// comparison, `topsErrorInvalidHandle` for dead handles, else `topsErrorNotSupported`.
+    call topsStreamWaitValue32(stream: topsStream_t, dst: *mut c_void, value: c_uint, flags: c_uint)
+        => stream::wait_value::<Tops>(stream.addr(), dst.addr(), flags, topsStreamWaitValueNor);
+
+    /// The same.
+    ///
+    /// Errors: as `topsStreamWaitValue32`.
+    call topsStreamWaitValue32Async(stream: topsStream_t, dst: *mut c_void, value: c_uint, flags: c_uint)
+        => stream::wait_value::<Tops>(stream.addr(), dst.addr(), flags, topsStreamWaitValueNor);
+
     section "event";
 
     /// Creates an event of the current device that keeps times.

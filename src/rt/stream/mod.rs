@@ -3,6 +3,7 @@
 pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
+mod progress;
 pub(crate) mod uses;
 pub(crate) mod waker;
 
@@ -163,7 +164,8 @@ impl Stream {
         // OpenCL events do not cross contexts: the host carries the news from one to the other.
         let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
         context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
-        marked.marker.on_end(move || waker::tell(News::Open(gate))).map_err(|failure| record.context.note(failure))
+        waker::at_end(&marked.marker, move || waker::tell(News::Open(gate)))
+            .map_err(|failure| record.context.note(failure))
     }
 
     /// The same for a record of another process, of which the host carries the news.
