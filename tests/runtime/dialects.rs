@@ -43,7 +43,8 @@ macro_rules! shared_calls {
                 [<$prefix MemcpyAsync>] as memcpy_async, [<$prefix MemcpyFromSymbol>] as memcpy_from_symbol,
                 [<$prefix MemcpyToSymbol>] as memcpy_to_symbol, [<$prefix Memset>] as memset,
                 [<$prefix MemsetAsync>] as memset_async, [<$prefix ModuleGetFunction>] as module_get_function,
-                [<$prefix ModuleGetGlobal>] as module_get_global, [<$prefix ModuleLoad>] as module_load,
+                [<$prefix ModuleGetGlobal>] as module_get_global,
+                [<$prefix ModuleLaunchKernel>] as module_launch_kernel, [<$prefix ModuleLoad>] as module_load,
                 [<$prefix ModuleLoadData>] as module_load_data, [<$prefix ModuleUnload>] as module_unload,
                 [<$prefix PeekAtLastError>] as peek_at_last_error, [<$prefix SetDevice>] as set_device,
                 [<$prefix StreamAddCallback>] as stream_add_callback, [<$prefix StreamCreate>] as stream_create,
@@ -98,6 +99,7 @@ pub mod musa {
     pub const BUILD_FAILED: Code = musaErrorInvalidKernel;
     pub const INVALID_IMAGE: Code = musaErrorInvalidKernelImage;
     pub const NOT_FOUND: Code = musaErrorSymbolNotFound;
+    pub const EXTRA_END: *mut c_void = MU_LAUNCH_PARAM_END;
 
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { musaMallocHost(pointer, bytes) }
@@ -125,6 +127,7 @@ pub mod tops {
     pub const BUILD_FAILED: Code = topsErrorInvalidSource;
     pub const INVALID_IMAGE: Code = topsErrorInvalidImage;
     pub const NOT_FOUND: Code = topsErrorNotFound;
+    pub const EXTRA_END: *mut c_void = TOPS_LAUNCH_PARAM_END;
 
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { topsHostMalloc(pointer, bytes, topsHostMallocDefault) }

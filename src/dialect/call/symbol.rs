@@ -20,9 +20,9 @@ pub(crate) enum Way {
 /// it points at, in the module loaded last. The pointer is read with care, since it may be anything.
 fn find<D: Dialect>(pointer: *const c_void, on: &crate::rt::stream::Stream) -> Result<Symbol> {
     let refuse = |problem| {
-        Error::new(ErrorKind::InvalidSymbol, problem)
-            .argument("symbol", format_args!("{:#x}", pointer.addr()))
-            .help("pass an address that gridclRegisterSymbol was given, or a pointer to the name of a loaded module's symbol")
+        Error::new(ErrorKind::InvalidSymbol, problem).argument("symbol", format_args!("{:#x}", pointer.addr())).help(
+            "pass an address that gridclRegisterSymbol was given, or a pointer to the name of a loaded module's symbol",
+        )
     };
     if pointer.is_null() {
         return Err(refuse("the pointer is null"));

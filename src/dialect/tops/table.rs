@@ -30,6 +30,11 @@ const EVENT: c_uint = topsEventBlockingSync
     | topsEventDisableQueryAndSync
     | RELEASE;
 const DEVICE: c_uint = topsDeviceScheduleMask | topsDeviceMapHost | topsDeviceLmemResizeToMax;
+const EXTRA: launch::ExtraKeys = launch::ExtraKeys {
+    buffer: TOPS_LAUNCH_PARAM_BUFFER_POINTER,
+    size: TOPS_LAUNCH_PARAM_BUFFER_SIZE,
+    end: TOPS_LAUNCH_PARAM_END,
+};
 
 fn limit(_: Device, limit: c_int) -> Option<usize> {
     (topsLimit_t(limit) == topsLimitMallocHeapSize).then_some(device::HEAP_BYTES)
@@ -250,19 +255,20 @@ runtime_api! {
 
     section "symbol";
 
-    /// Where a symbol lies on the current device. `symbol` points at its name.
+    /// Where a symbol lies on the current device. `symbol` is a registered address, or points at its name.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
     call(unsafe) topsGetSymbolAddress(devPtr: *mut *mut c_void, symbol: *const c_void)
         => symbol::address::<Tops>(devPtr, symbol);
 
-    /// Bytes of a symbol. `symbol` points at its name.
+    /// Bytes of a symbol. `symbol` is a registered address, or points at its name.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
     call(unsafe) topsGetSymbolSize(size: *mut usize, symbol: *const c_void)
         => symbol::size::<Tops>(size, symbol);
 
-    /// Copies `sizeBytes` bytes to a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    /// Copies `sizeBytes` bytes to a symbol from `offset` on, in the default stream. `symbol` is a registered address, or
+    /// points at its name.
     ///
     /// Errors: `topsErrorInvalidSymbol`, `topsErrorInvalidValue` past its end, `topsErrorInvalidMemcpyDirection`.
     call(unsafe) topsMemcpyToSymbol(
@@ -278,7 +284,8 @@ runtime_api! {
     ) =>
         symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, stream.addr(), Mode::Async);
 
-    /// Copies `sizeBytes` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    /// Copies `sizeBytes` bytes from a symbol from `offset` on, in the default stream. `symbol` is a registered address, or
+    /// points at its name.
     ///
     /// Errors: as `topsMemcpyToSymbol`.
     call(unsafe) topsMemcpyFromSymbol(
@@ -458,8 +465,8 @@ runtime_api! {
         dptr: *mut *mut c_void, bytes: *mut usize, hmod: topsModule_t, name: *const c_char,
     ) => module::global::<Tops>(dptr, bytes, hmod.addr(), name, true);
 
-    /// Launches a kernel: `args[i]` points at the i-th value, `__local` parameters take none and share
-    /// `sharedMemBytes`. Returns before it runs; the values are copied.
+    /// Launches a kernel, by its handle or a registered address: `args[i]` points at the i-th value, `__local`
+    /// parameters take none and share `sharedMemBytes`. Returns before it runs; the values are copied.
     ///
     /// Errors: `topsErrorInvalidDeviceFunction` for no function, `topsErrorInvalidConfiguration` and
     /// `topsErrorLaunchOutOfResources` for a shape that does not fit, `topsErrorInvalidValue` for arguments that do
@@ -468,6 +475,21 @@ runtime_api! {
         function_address: *const c_void, numBlocks: dim3, dimBlocks: dim3, args: *mut *mut c_void,
         sharedMemBytes: usize, stream: topsStream_t,
     ) => launch::launch::<Tops>(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream.addr());
+
+    /// The same with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
+    /// list of `TOPS_LAUNCH_PARAM_BUFFER_POINTER`, a buffer, `TOPS_LAUNCH_PARAM_BUFFER_SIZE`, the address of its size
+    /// in bytes and `TOPS_LAUNCH_PARAM_END`: the buffer holds all values, each as aligned as its type.
+    ///
+    /// Errors: as `topsLaunchKernel`, and `topsErrorInvalidValue` for both or a list that makes no sense,
+    /// `topsErrorNotSupported` for a buffer where structures leave open what lies where.
+    call(unsafe) topsModuleLaunchKernel(
+        f: topsFunction_t, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
+        blockDimZ: c_uint, sharedMemBytes: c_uint, stream: topsStream_t, kernelParams: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) => launch::module_launch::<Tops>(
+        f.addr(), [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes, stream.addr(),
+        kernelParams, extra, &EXTRA,
+    );
 
     section "error";
 
