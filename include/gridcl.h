@@ -56,7 +56,8 @@ int gridclRegisterSymbol(void* module, const void* hostAddress, const char* name
 
 /**
  * The calling thread's last failure in words, of whichever dialect: call, argument, value, cause and what to do.
- * Empty before the first failure, never null. The text is the thread's until it calls this again.
+ * Empty before the first failure, never null. The text stays until the thread calls this again after another
+ * failure.
  */
 const char* gridclLastErrorDetail(void);
 

@@ -12,6 +12,8 @@ mod c;
 mod check;
 #[path = "c_abi/exports.rs"]
 mod exports;
+#[path = "c_abi/install.rs"]
+mod install;
 #[path = "c_abi/programs.rs"]
 mod programs;
 #[path = "c_abi/tools.rs"]

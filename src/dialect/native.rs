@@ -47,7 +47,8 @@ runtime_api! {
     };
 
     /// The calling thread's last failure in words, of whichever dialect: call, argument, value, cause and what to do.
-    /// Empty before the first failure, never null. The text is the thread's until it calls this again.
+    /// Empty before the first failure, never null. The text stays until the thread calls this again after another
+    /// failure.
     plain gridclLastErrorDetail() -> *const c_char => last_error_detail();
 
     /// Tells `callback` of every later failure, on any thread; null ends it. The callback may call
@@ -130,7 +131,10 @@ fn last_error_detail() -> *const c_char {
     // A thread that is ending has nothing left to hold the text with.
     TEXT.try_with(|text| {
         let mut text = text.borrow_mut();
-        *text = detail;
+        // What was given out stays where it is while it is still true.
+        if *text != detail {
+            *text = detail;
+        }
         text.as_ptr()
     })
     .unwrap_or(c"".as_ptr())

@@ -26,6 +26,7 @@ macro_rules! flags {
 /// Constants that are an address.
 macro_rules! addresses {
     ($list:ident, $dialect:ident: $($name:ident)*) => {
+        #[allow(non_snake_case, reason = "the other lists are constants")]
         pub(crate) fn $list() -> Vec<(&'static str, usize)> {
             vec![$((stringify!($name), gridcl::$dialect::$name.addr())),*]
         }

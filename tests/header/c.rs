@@ -81,11 +81,6 @@ fn spell(kind: &str, is_known: &dyn Fn(&str) -> bool) -> Result<String, String> 
     .to_owned())
 }
 
-/// The names of types that a Rust type mentions.
-pub(crate) fn mentions(kind: &str) -> impl Iterator<Item = &str> {
-    kind.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
-}
-
 /// A constant's value as C writes it.
 pub(crate) fn value(kind: &str, value: &str, is_known: &dyn Fn(&str) -> bool) -> Result<String, String> {
     if let Some(address) = value.strip_prefix("without_provenance_mut(").and_then(|rest| rest.strip_suffix(')')) {

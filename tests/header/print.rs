@@ -124,14 +124,19 @@ fn emit(page: &mut String, items: &[Item], index: usize, done: &mut [bool], know
 
 fn needs(item: &Item) -> Vec<&str> {
     match item {
-        Item::Struct { fields, .. } => fields.iter().flat_map(|field| c::mentions(&field.kind)).collect(),
-        Item::Alias { of, .. } => c::mentions(of).collect(),
-        Item::Constant { kind, .. } => c::mentions(kind).collect(),
+        Item::Struct { fields, .. } => fields.iter().flat_map(|field| mentions(&field.kind)).collect(),
+        Item::Alias { of, .. } => mentions(of).collect(),
+        Item::Constant { kind, .. } => mentions(kind).collect(),
         Item::Maker { of, parameters, .. } => {
-            parameters.iter().flat_map(|(_, kind)| c::mentions(kind)).chain([of.as_str()]).collect()
+            parameters.iter().flat_map(|(_, kind)| mentions(kind)).chain([of.as_str()]).collect()
         }
         _ => Vec::new(),
     }
+}
+
+/// The names of types that a Rust type mentions.
+fn mentions(kind: &str) -> impl Iterator<Item = &str> {
+    kind.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
 fn item(item: &Item, known: &HashSet<String>) -> Result<String, String> {
