@@ -51,10 +51,7 @@ macro_rules! layouts {
 pub(crate) use {addresses, codes, flags, layouts};
 
 /// The size of what a projection points at.
-pub(crate) const fn size_of_field<S, F, P: Fn(&S) -> *const F>(_projection: P) -> usize
-where
-    P: Copy,
-{
+pub(crate) const fn size_of_field<S, F, P: Copy + Fn(&S) -> *const F>(_projection: P) -> usize {
     size_of::<F>()
 }
 

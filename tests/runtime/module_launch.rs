@@ -47,9 +47,8 @@ both_dialects! {
         };
         ok!(code);
         assert_eq!(fetch!(y, u32, 24), [321; 24]);
-        ok!(unsafe {
-            module_launch_kernel(function!(module, c"none"), 1, 1, 1, 1, 1, 1, 0, LEGACY, null_mut(), null_mut())
-        });
+        let none = function!(module, c"none");
+        ok!(unsafe { module_launch_kernel(none, 1, 1, 1, 1, 1, 1, 0, LEGACY, null_mut(), null_mut()) });
         ok!(free(y));
         ok!(module_unload(module));
     }
