@@ -4,6 +4,7 @@ pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
 pub(crate) mod waker;
+pub(crate) mod worker;
 
 use super::context::Context;
 use super::device::Device;
@@ -208,7 +209,7 @@ impl Stream {
             marker: Arc::clone(&marker),
         };
         let signal = Arc::clone(&worker);
-        marker.on_end(move || signal.signal(job)).map_err(|failure| {
+        marker.on_end(move || signal.signal(Box::new(move || job.run()))).map_err(|failure| {
             // The driver dropped the job, whose gate is open thereby.
             worker.forget();
             context.note(failure)
