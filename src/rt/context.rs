@@ -2,6 +2,7 @@
 
 use super::copy::Staging;
 use super::copy::builtin::Builtin;
+use super::copy::relay::Links;
 use super::device::Device;
 use super::memory::Memory;
 use super::runtime::refuse_here;
@@ -28,6 +29,7 @@ pub(crate) struct Context {
     memory: Memory,
     staging: Staging,
     builtin: Builtin,
+    links: Links,
     /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
     reports: Mutex<Vec<(LaneId, Error)>>,
     alive: AtomicBool,
@@ -47,6 +49,7 @@ impl Context {
             memory: Memory::new(device.form(), device.caps()),
             staging: Staging::default(),
             builtin: Builtin::default(),
+            links: Links::default(),
             reports: Mutex::default(),
             alive: AtomicBool::new(true),
             cl,
@@ -87,6 +90,11 @@ impl Context {
 
     pub(crate) fn builtin(&self) -> &Builtin {
         &self.builtin
+    }
+
+    /// What takes work of other devices' streams.
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
     }
 
     /// Whether objects of this context may still be used.

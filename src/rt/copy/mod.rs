@@ -2,7 +2,9 @@
 
 pub(crate) mod builtin;
 pub(crate) mod fill;
+pub(crate) mod peer;
 pub(crate) mod plan;
+pub(crate) mod relay;
 mod run;
 pub(crate) mod staging;
 
@@ -128,7 +130,12 @@ pub(crate) unsafe fn copy(
             .argument("count", bytes)
             .help(format!("the ranges start {} bytes apart", to.abs_diff(from))));
     }
-    let Plan { route, waits } = plan::plan(to_side, from_side, mode);
+    let plan = plan::plan(to_side, from_side, mode);
+    if peer::is_foreign(stream, &target, &source) {
+        // SAFETY: as below.
+        return unsafe { peer::copy(stream, target, source, bytes, plan, mode) };
+    }
+    let Plan { route, waits } = plan;
     // SAFETY: the caller's; what the runtime knows has been checked to hold the range.
     unsafe { run::run(stream, &target, &source, bytes, route, waits) }
 }

@@ -13,10 +13,7 @@ use std::sync::Arc;
 /// Up to here a copy that finds everything idle is quicker by hand than through a queue.
 const BY_HAND_BYTES: usize = 256 << 10;
 
-/// Host memory between two devices, per step.
-const HOP_BYTES: usize = 16 << 20;
-
-/// Carries out a copy whose ends are checked.
+/// Carries out a copy whose ends are checked and on the stream's device or the host.
 ///
 /// # Safety
 /// Host ranges have to be valid for as long as the route needs them.
@@ -28,17 +25,9 @@ pub(super) unsafe fn run(stream: &Stream, to: &End, from: &End, bytes: usize, ro
             unsafe { by_hand(to.address, from.address, bytes) };
             Ok(())
         }
-        Route::Across => across(stream, to, from, bytes),
         Route::Within if to.address == from.address => Ok(()),
-        _ => {
-            let device = [to, from].into_iter().find_map(|end| end.owner.as_ref().filter(|o| !o.kind().is_host()));
-            let context = device.map_or(stream.context(), |owner| owner.context());
-            if !Arc::ptr_eq(context, stream.context()) {
-                return elsewhere(stream, context, to, from, bytes);
-            }
-            // SAFETY: the caller's.
-            unsafe { on_device(stream, context, to, from, bytes, route, waits) }
-        }
+        // SAFETY: the caller's.
+        _ => unsafe { on_device(stream, stream.context(), to, from, bytes, route, waits) },
     }
 }
 
@@ -89,7 +78,7 @@ fn can_go_by_hand(context: &Context, to: &End, from: &End) -> bool {
 }
 
 /// Enqueues one copy. Never both ends on the host.
-fn enqueue(
+pub(super) fn enqueue(
     context: &Arc<Context>,
     queue: &Arc<Queue>,
     to: Place<'_>,
@@ -110,40 +99,6 @@ fn enqueue(
             unsafe { queue.copy_svm(to, from, bytes, Wait::No) }
         }
     }
-}
-
-/// A copy on another device than the stream's: behind the stream's work, and done when the call returns.
-fn elsewhere(stream: &Stream, context: &Arc<Context>, to: &End, from: &End, bytes: usize) -> Result<()> {
-    stream.wait_turn()?;
-    context.submit(Context::LEGACY, |queue| enqueue(context, queue, to.place(), from.place(), bytes))?;
-    context.wait(Context::LEGACY)
-}
-
-/// From one device to another through pinned host memory: a pointer of one context is never given to a queue of
-/// another, because drivers take it and write wrong data.
-fn across(stream: &Stream, to: &End, from: &End, bytes: usize) -> Result<()> {
-    stream.wait_turn()?;
-    let (Some(target), Some(source)) = (&to.owner, &from.owner) else { return Ok(()) };
-    let hop = staging::take(source.context(), bytes.min(HOP_BYTES))?;
-    let mut outcome = Ok(());
-    for done in (0..bytes).step_by(HOP_BYTES) {
-        let step = HOP_BYTES.min(bytes - done);
-        let between = Place::Host(hop.address());
-        outcome = [
-            (source.context(), between, source.place(from.address + done)),
-            (target.context(), target.place(to.address + done), between),
-        ]
-        .into_iter()
-        .try_for_each(|(context, to, from)| {
-            context.submit(Context::LEGACY, |queue| enqueue(context, queue, to, from, step))?;
-            context.wait(Context::LEGACY)
-        });
-        if outcome.is_err() {
-            break;
-        }
-    }
-    source.context().staging().put(hop);
-    outcome
 }
 
 /// # Safety

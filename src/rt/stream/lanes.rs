@@ -227,6 +227,11 @@ impl Lanes {
         self.wait_for(&busy)
     }
 
+    /// Notes that the work before a ticket is done, as somebody learned who waited for an event behind it.
+    pub(crate) fn settle(&self, ticket: &Ticket) {
+        self.state.lock().settle(ticket);
+    }
+
     /// A ticket for the lane, unless its work is known to be done. Calls nothing of OpenCL.
     pub(crate) fn ticket(&self, id: LaneId) -> Option<Ticket> {
         let state = self.state.lock();

@@ -1,4 +1,5 @@
-//! A thread that runs tasks one after the other, made on demand and retired when idle: a stream's callbacks.
+//! A thread that runs tasks one after the other, made on demand and retired when idle: a stream's callbacks, and what
+//! the host carries from one device to another.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -58,6 +59,11 @@ impl Worker {
         super::hostfn::UNDER_WAY.fetch_add(1, std::sync::atomic::Ordering::AcqRel);
         self.state.lock().ready.push_back(task);
         self.wake.notify_one();
+    }
+
+    /// Whether no task is expected and none runs.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state.lock().expected == 0
     }
 
     fn serve(&self) {
