@@ -6,6 +6,8 @@
 use crate::cl::UserEvent;
 use crate::cl::call::testing as border;
 use crate::error::Result;
+pub use crate::rt::copy::peer::PinnedBy;
+use crate::rt::copy::peer::{TUNED, Tuning};
 use crate::rt::device::Device;
 use crate::rt::stream::Stream;
 use crate::rt::stream::hostfn::UNDER_WAY;
@@ -79,6 +81,7 @@ pub fn guard() -> Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         border::clear_fault();
+        tune_transfers(None);
         if !std::thread::panicking() {
             let after = settled(&self.before);
             assert!(after.within(&self.before), "alive after the test: {after:?}, before it: {:?}", self.before);
@@ -136,4 +139,10 @@ pub fn fail(entry: &str, after: u64, status: i32) {
 /// Takes a planned fault back; answers whether it was still to come.
 pub fn clear_fault() -> bool {
     border::clear_fault()
+}
+
+/// How copies between devices use host memory: bytes of a step at most, buffers, and whose context pins them. `None`
+/// brings the usual back.
+pub fn tune_transfers(tuning: Option<(usize, usize, PinnedBy)>) {
+    *TUNED.lock() = tuning.map(|(step, buffers, pinned_by)| Tuning { step, buffers, pinned_by });
 }

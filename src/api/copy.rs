@@ -62,8 +62,8 @@ impl Stream {
         unsafe { self.run_copy::<T>(data.as_mut_ptr() as usize, source.start(), data.len()) }
     }
 
-    /// Copies between memory of the runtime's, in stream order. Returns before it is done, except between two
-    /// pinned buffers or two devices.
+    /// Copies between memory of the runtime's, of any device, in stream order. Returns before it is done, except
+    /// between two pinned buffers.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidValue`] when the lengths differ; nothing is copied then.

@@ -2,6 +2,7 @@
 
 use super::copy::Staging;
 use super::copy::builtin::Builtin;
+use super::copy::relay::Links;
 use super::device::Device;
 use super::memory::{Memory, host};
 use super::runtime::refuse_here;
@@ -29,6 +30,7 @@ pub(crate) struct Context {
     staging: Staging,
     builtin: Builtin,
     reaches_host: OnceLock<bool>,
+    links: Links,
     /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
     reports: Mutex<Vec<(LaneId, Error)>>,
     alive: AtomicBool,
@@ -49,6 +51,7 @@ impl Context {
             staging: Staging::default(),
             builtin: Builtin::default(),
             reaches_host: OnceLock::new(),
+            links: Links::default(),
             reports: Mutex::default(),
             alive: AtomicBool::new(true),
             cl,
@@ -96,6 +99,11 @@ impl Context {
         let caps = self.caps();
         caps.may_reach_host_memory()
             && (caps.device_type == DeviceType::Cpu || *self.reaches_host.get_or_init(|| host::try_reach(self)))
+    }
+
+    /// What takes work of other devices' streams.
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
     }
 
     /// Whether objects of this context may still be used.

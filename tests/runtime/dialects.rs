@@ -25,6 +25,10 @@ macro_rules! shared_calls {
         pastey::paste! {
             pub use gridcl::$prefix::{
                 [<$prefix DeviceReset>] as device_reset, [<$prefix DeviceSynchronize>] as device_synchronize,
+                [<$prefix DeviceCanAccessPeer>] as device_can_access_peer,
+                [<$prefix DeviceEnablePeerAccess>] as device_enable_peer_access,
+                [<$prefix MemcpyPeer>] as memcpy_peer, [<$prefix MemcpyPeerAsync>] as memcpy_peer_async,
+                [<$prefix ErrorPeerAccessUnsupported>] as PEER_ACCESS_UNSUPPORTED,
                 [<$prefix EventCreate>] as event_create, [<$prefix EventCreateWithFlags>] as event_create_with_flags,
                 [<$prefix EventDestroy>] as event_destroy, [<$prefix EventElapsedTime>] as event_elapsed_time,
                 [<$prefix EventQuery>] as event_query, [<$prefix EventRecord>] as event_record,

@@ -6,7 +6,7 @@ use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, error, event, launch, managed, memory, module, stream, symbol};
+use crate::dialect::call::{copy, device, error, event, launch, managed, memory, module, peer, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -282,6 +282,40 @@ runtime_api! {
     /// Errors: as `musaMemset`, and `musaErrorContextIsDestroyed` for a dead stream.
     call musaMemsetAsync(devPtr: *mut c_void, value: c_int, count: usize, stream: musaStream_t)
         => copy::memset_async::<Musa>(devPtr, value, count, stream.addr());
+
+    section "peer";
+
+    /// Whether a device can use another's memory: 0, for no OpenCL device can.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
+    call(unsafe) musaDeviceCanAccessPeer(canAccessPeer: *mut c_int, device: c_int, peerDevice: c_int)
+        => peer::can_access(canAccessPeer, device, peerDevice);
+
+    /// Lets the current device use another's memory, which no OpenCL device can. Copies work without it.
+    ///
+    /// Errors: `musaErrorInvalidDevice`, also for the current device; `musaErrorInvalidValue` for flags;
+    /// `musaErrorPeerAccessUnsupported`.
+    call musaDeviceEnablePeerAccess(peerDevice: c_int, flags: c_uint) => peer::enable::<Musa>(peerDevice, flags);
+
+    /// Ends what `musaDeviceEnablePeerAccess` began.
+    ///
+    /// Errors: `musaErrorInvalidDevice`, also for the current device; `musaErrorPeerAccessNotEnabled`.
+    call musaDeviceDisablePeerAccess(peerDevice: c_int) => peer::disable::<Musa>(peerDevice);
+
+    /// Copies `count` bytes from one device to another, after the work of the default streams of both and of the
+    /// current device, and before their later work. Returns before it is done.
+    ///
+    /// Errors: `musaErrorInvalidDevice`; `musaErrorInvalidValue` for null, unknown, freed or overrun pointers and for
+    /// memory that is not of the device named. Nothing is written then.
+    call musaMemcpyPeer(dst: *mut c_void, dstDevice: c_int, src: *const c_void, srcDevice: c_int, count: usize)
+        => peer::memcpy::<Musa>(dst, dstDevice, src, srcDevice, count);
+
+    /// Copies `count` bytes from one device to another in a stream of any device. Returns before it is done.
+    ///
+    /// Errors: as `musaMemcpyPeer`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call musaMemcpyPeerAsync(
+        dst: *mut c_void, dstDevice: c_int, src: *const c_void, srcDevice: c_int, count: usize, stream: musaStream_t,
+    ) => peer::memcpy_async::<Musa>(dst, dstDevice, src, srcDevice, count, stream.addr());
 
     section "symbol";
 

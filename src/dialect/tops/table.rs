@@ -6,8 +6,9 @@ use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, event, launch, memory, module, stream, symbol};
+use crate::dialect::call::{copy, device, event, launch, memory, module, peer, stream, symbol};
 use crate::dialect::{runtime_api, thread};
+use crate::error::{Error, ErrorKind, Result};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -247,6 +248,72 @@ runtime_api! {
     /// Errors: as `topsMemset`, and `topsErrorInvalidHandle` for a dead stream.
     call topsMemsetAsync(dst: *mut c_void, value: c_int, sizeBytes: usize, stream: topsStream_t)
         => copy::memset_async::<Tops>(dst, value, sizeBytes, stream.addr());
+
+    section "peer";
+
+    /// How a device can use another's memory, as bits: 0, for no OpenCL device can.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceCanAccessPeer(canAccess: *mut c_int, deviceId: c_int, peerDeviceId: c_int)
+        => peer::can_access(canAccess, deviceId, peerDeviceId);
+
+    /// Lets the current device use another's memory, which no OpenCL device can. Copies work without it.
+    ///
+    /// Errors: `topsErrorInvalidDevice`, also for the current device; `topsErrorInvalidValue` for flags;
+    /// `topsErrorPeerAccessUnsupported`.
+    call topsDeviceEnablePeerAccess(peerDeviceId: c_int, flags: c_uint) => peer::enable::<Tops>(peerDeviceId, flags);
+
+    /// Lets the current device use part of another's memory, which no OpenCL device can.
+    ///
+    /// Errors: `topsErrorInvalidDevice`, also for the current device; `topsErrorInvalidValue` for null, size 0 and
+    /// memory that is not the other device's; `topsErrorNotSupported`.
+    call(unsafe) topsDeviceEnablePeerAccessRegion(
+        peerDeviceId: c_int, peerDevPtr: *mut c_void, size: usize, devPtr: *mut *mut c_void,
+    ) => peer::enable_region::<Tops>(peerDeviceId, peerDevPtr, size, devPtr);
+
+    /// Ends what `topsDeviceEnablePeerAccessRegion` began.
+    ///
+    /// Errors: as `topsDeviceEnablePeerAccessRegion`.
+    call topsDeviceDisablePeerAccessRegion(peerDeviceId: c_int, peerDevPtr: *mut c_void, size: usize)
+        => peer::disable_region::<Tops>(peerDeviceId, peerDevPtr, size);
+
+    /// Copies `sizeBytes` bytes from one device to another, after the work of the default streams of both and of the
+    /// current device, and before their later work. Returns before it is done.
+    ///
+    /// Errors: `topsErrorInvalidDevice`; `topsErrorInvalidValue` for null, unknown, freed or overrun pointers and for
+    /// memory that is not of the device named. Nothing is written then.
+    call topsMemcpyPeer(dst: *mut c_void, dstDevice: c_int, src: *const c_void, srcDevice: c_int, sizeBytes: usize)
+        => peer::memcpy::<Tops>(dst, dstDevice, src, srcDevice, sizeBytes);
+
+    /// Copies `sizeBytes` bytes from one device to another in a stream of any device. Returns before it is done.
+    ///
+    /// Errors: as `topsMemcpyPeer`, and `topsErrorInvalidHandle` for a dead stream.
+    call topsMemcpyPeerAsync(
+        dst: *mut c_void, dstDevice: c_int, src: *const c_void, srcDevice: c_int, sizeBytes: usize,
+        stream: topsStream_t,
+    ) => peer::memcpy_async::<Tops>(dst, dstDevice, src, srcDevice, sizeBytes, stream.addr());
+
+    /// `topsMemcpyPeer` over a link of the program's choice, which OpenCL does not let one choose.
+    ///
+    /// Errors: as `topsMemcpyPeer`, and `topsErrorInvalidValue` for an unknown link. Any port will do.
+    call topsMemcpyPeerExt(
+        dst: *mut c_void, dstDevice: c_int, src: *const c_void, srcDevice: c_int, sizeBytes: usize,
+        map: topsTopologyMapType, port: c_int,
+    ) => {
+        check_link(map)?;
+        peer::memcpy::<Tops>(dst, dstDevice, src, srcDevice, sizeBytes)
+    };
+
+    /// `topsMemcpyPeerAsync` over a link of the program's choice, which OpenCL does not let one choose.
+    ///
+    /// Errors: as `topsMemcpyPeerAsync`, and `topsErrorInvalidValue` for an unknown link. Any port will do.
+    call topsMemcpyPeerExtAsync(
+        dst: *mut c_void, dstDevice: c_int, src: *const c_void, srcDevice: c_int, sizeBytes: usize,
+        map: topsTopologyMapType, port: c_int, stream: topsStream_t,
+    ) => {
+        check_link(map)?;
+        peer::memcpy_async::<Tops>(dst, dstDevice, src, srcDevice, sizeBytes, stream.addr())
+    };
 
     section "symbol";
 
@@ -488,4 +555,14 @@ runtime_api! {
 fn schedule(flags: c_uint) -> c_uint {
     let whole = flags & topsDeviceLmemResizeToMax == topsDeviceLmemResizeToMax;
     if whole { topsDeviceScheduleMask & !topsDeviceLmemResizeToMax } else { topsDeviceScheduleMask }
+}
+
+/// Refuses a link that the header does not have.
+fn check_link(map: topsTopologyMapType) -> Result<()> {
+    if (topsTopologyMapTypeAuto.0..=topsTopologyMapTypeClsAsDev.0).contains(&map.0) {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::InvalidValue, "it is none of the kinds of link")
+        .argument("map", map.0)
+        .help("kinds are 0 to 4; topsTopologyMapTypeAuto is 0"))
 }

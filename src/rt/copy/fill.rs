@@ -1,6 +1,6 @@
 //! Sets: a byte, over and over.
 
-use super::{End, Mode};
+use super::{End, Mode, peer};
 use crate::cl::{Failure, Queue};
 use crate::error::Result;
 use crate::rt::context::Context;
@@ -35,13 +35,8 @@ pub(crate) fn set(stream: &Stream, address: usize, byte: u8, bytes: usize, mode:
         let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
         return if waits { context.wait(stream.lane()) } else { Ok(()) };
     }
-    // Memory of another device than the stream's: behind the stream's work, and done when the call returns.
-    stream.wait_turn()?;
-    context.submit(Context::LEGACY, |queue| {
-        end.lend(context, queue)?;
-        enqueue(context, queue, end.place(), byte, bytes)
-    })?;
-    context.wait(Context::LEGACY)
+    let context = Arc::clone(context);
+    peer::set(stream, &context, end, byte, bytes, mode)
 }
 
 /// Enqueues a set of device memory.

@@ -2,7 +2,9 @@
 
 pub(crate) mod builtin;
 pub(crate) mod fill;
+pub(crate) mod peer;
 pub(crate) mod plan;
+pub(crate) mod relay;
 mod run;
 pub(crate) mod shape;
 pub(crate) mod staging;
@@ -174,7 +176,12 @@ pub(crate) unsafe fn copy_region(
             .argument("count", region.extent.width)
             .help(format!("the ranges start {} bytes apart", to.abs_diff(from))));
     }
-    let Plan { route, waits } = plan::plan(to_side, from_side, mode);
+    let plan = plan::plan(to_side, from_side, mode);
+    if peer::is_foreign(stream, &target, &source) {
+        // SAFETY: as below.
+        return unsafe { peer::copy(stream, target, source, region, plan, mode) };
+    }
+    let Plan { route, waits } = plan;
     // SAFETY: the caller's; what the runtime knows has been checked to hold the box.
     unsafe { run::run(stream, &target, &source, region, route, waits) }
 }

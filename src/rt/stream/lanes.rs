@@ -4,10 +4,10 @@
 //! No event list is kept. The *tail* marker of a lane is made when somebody has to wait for the lane and serves
 //! until new work arrives. Queues are made at the first work and there is one live queue a lane at all times.
 
-use super::hostfn::Worker;
 use super::order::{Class, LaneId, Order};
 use super::progress::Progress as Count;
 pub(crate) use super::progress::Ticket;
+use super::worker::Worker;
 use crate::cl::queue::Priority;
 use crate::cl::status::Result;
 use crate::cl::{self, Failure, Progress, Queue};
@@ -129,7 +129,9 @@ impl Lanes {
 
     /// The worker for the lane's callbacks.
     pub(super) fn worker(&self, id: LaneId) -> Result<Arc<Worker>> {
-        Ok(Arc::clone(self.state.lock().expect(id)?.worker.get_or_insert_default()))
+        let mut state = self.state.lock();
+        let worker = &mut state.expect(id)?.worker;
+        Ok(Arc::clone(worker.get_or_insert_with(|| Arc::new(Worker::new("gridcl-callback")))))
     }
 
     /// Whether all work of the lane is done; for the legacy lane, that of the blocking lanes too. Never waits.
@@ -194,6 +196,11 @@ impl Lanes {
             if same { state.busy([ticket.lane()]) } else { SmallVec::new() }
         };
         self.wait_for(&busy)
+    }
+
+    /// Notes that the work before a ticket is done, as somebody learned who waited for an event behind it.
+    pub(crate) fn settle(&self, ticket: &Ticket) {
+        self.state.lock().settle(ticket);
     }
 
     /// A ticket for the lane, unless its work is known to be done. Calls nothing of OpenCL.

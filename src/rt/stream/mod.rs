@@ -6,6 +6,7 @@ pub(crate) mod order;
 mod progress;
 pub(crate) mod uses;
 pub(crate) mod waker;
+pub(crate) mod worker;
 
 use super::context::Context;
 use super::device::Device;
@@ -215,7 +216,7 @@ impl Stream {
             marker: Arc::clone(&marker),
         };
         let signal = Arc::clone(&worker);
-        marker.on_end(move || signal.signal(job)).map_err(|failure| {
+        marker.on_end(move || signal.signal(Box::new(move || job.run()))).map_err(|failure| {
             // The driver dropped the job, whose gate is open thereby.
             worker.forget();
             context.note(failure)
