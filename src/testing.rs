@@ -33,14 +33,19 @@ pub struct Live {
     pub programs: i64,
     /// Kernel objects.
     pub kernels: i64,
-    /// Buffers, parts of buffers and blocks of shared virtual memory.
+    /// Buffers, parts of buffers, images and blocks of shared virtual memory.
     pub blocks: i64,
+    /// Samplers.
+    pub samplers: i64,
 }
 
 impl Live {
     /// Whether no kind has more than before. An earlier test's thread may have let go of something meanwhile.
     fn within(&self, before: &Self) -> bool {
-        let counts = |live: &Self| [live.contexts, live.queues, live.events, live.programs, live.kernels, live.blocks];
+        let counts = |live: &Self| {
+            let objects = [live.contexts, live.queues, live.events, live.programs, live.kernels];
+            [objects.as_slice(), &[live.blocks, live.samplers]].concat()
+        };
         counts(self).iter().zip(counts(before)).all(|(&now, before)| now <= before)
     }
 }
@@ -56,9 +61,9 @@ pub fn live() -> Live {
             context.trim();
         }
     }
-    let [contexts, queues, events, programs, kernels, blocks] =
+    let [contexts, queues, events, programs, kernels, blocks, samplers] =
         std::array::from_fn(|object| border::LIVE[object].load(Relaxed));
-    Live { contexts, queues, events, programs, kernels, blocks }
+    Live { contexts, queues, events, programs, kernels, blocks, samplers }
 }
 
 /// One test's turn.

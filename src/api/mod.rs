@@ -1,11 +1,13 @@
 //! The safe surface over the runtime: buffers with types and owners, copies that cannot outlive what they touch.
 
+mod array;
 mod buffer;
 mod copy;
 mod managed;
 mod pinned;
 mod symbol;
 
+pub use array::{Array, ArrayShape, Texel};
 pub use buffer::{DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut};
 pub use copy::{Source, Target};
 pub use managed::{ManagedBuffer, ManagedRead, ManagedWrite};

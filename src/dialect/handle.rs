@@ -4,13 +4,14 @@
 use super::{Dialect, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::event::Event;
+use crate::rt::memory::Array;
 use crate::rt::module::{Kernel, Module};
 use crate::rt::stream::Stream;
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
 
 /// Handles are this far apart, as pointers to objects would be.
 const STEP: usize = 16;
@@ -42,6 +43,7 @@ pub(crate) enum Object {
     Event(Event),
     Module(Module),
     Function(Kernel),
+    Array(Arc<Array>),
 }
 
 impl Object {
@@ -51,6 +53,7 @@ impl Object {
             Self::Event(event) => event.is_alive(),
             Self::Module(module) => module.is_alive(),
             Self::Function(kernel) => kernel.module().is_alive(),
+            Self::Array(array) => array.is_alive(),
         }
     }
 }
@@ -114,6 +117,15 @@ pub(crate) fn event<D: Dialect>(name: &'static str, handle: usize) -> Result<Eve
         _ => None,
     });
     found.ok_or_else(|| dead(name, "an event", handle))
+}
+
+/// The array that a handle means.
+pub(crate) fn array<D: Dialect>(name: &'static str, handle: usize) -> Result<Arc<Array>> {
+    let found = D::handles().get(handle, |object| match object {
+        Object::Array(array) => Some(array),
+        _ => None,
+    });
+    found.ok_or_else(|| dead(name, "an array", handle))
 }
 
 /// The module that a handle means.

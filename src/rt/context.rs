@@ -4,6 +4,8 @@ use super::copy::Staging;
 use super::copy::builtin::Builtin;
 use super::copy::relay::Links;
 use super::device::Device;
+use super::launch::sampler::Samplers;
+use super::memory::array::Images;
 use super::memory::{Memory, host};
 use super::runtime::refuse_here;
 use super::stream::lanes::{Join, Lanes, Ticket};
@@ -27,6 +29,8 @@ pub(crate) struct Context {
     service: Arc<Queue>,
     lanes: Lanes,
     memory: Memory,
+    images: Images,
+    samplers: Samplers,
     staging: Staging,
     builtin: Builtin,
     reaches_host: OnceLock<bool>,
@@ -48,6 +52,8 @@ impl Context {
             service,
             lanes: Lanes::new(&cl),
             memory: Memory::new(device.form(), device.caps()),
+            images: Images::default(),
+            samplers: Samplers::default(),
             staging: Staging::default(),
             builtin: Builtin::default(),
             reaches_host: OnceLock::new(),
@@ -84,6 +90,14 @@ impl Context {
 
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
+    }
+
+    pub(crate) fn images(&self) -> &Images {
+        &self.images
+    }
+
+    pub(crate) fn samplers(&self) -> &Samplers {
+        &self.samplers
     }
 
     pub(crate) fn staging(&self) -> &Staging {
@@ -223,6 +237,7 @@ impl Context {
         self.memory.reclaim();
         self.staging.trim();
         self.builtin.trim();
+        self.samplers.trim();
         self.memory.trim(0);
         self.lanes.trim();
     }

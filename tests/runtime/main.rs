@@ -26,6 +26,10 @@ mod child;
 mod peer;
 mod work;
 
+mod array_tools;
+mod arrays;
+mod arrays_kernels;
+mod arrays_order;
 mod callbacks;
 mod copies;
 mod copies_async;

@@ -1,6 +1,7 @@
 //! The calls that the dialects share, in C's terms: pointers to results, flags, null rules. A table line names one
 //! of them and says what is the dialect's own.
 
+pub(crate) mod array;
 pub(crate) mod copy;
 pub(crate) mod device;
 pub(crate) mod error;

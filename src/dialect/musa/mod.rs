@@ -15,6 +15,7 @@
 //! }
 //! ```
 
+mod arrays;
 mod codes;
 mod properties;
 mod table;

@@ -2,11 +2,13 @@
 
 #![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
+use super::arrays::{desc, make_desc, make_extent};
 use super::properties::{attribute, matches, properties};
 use super::*;
+use crate::dialect::call::array::{Rows, Spot};
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, error, event, launch, managed, memory, module, peer, stream, symbol};
+use crate::dialect::call::{array, copy, device, error, event, launch, managed, memory, module, peer, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -316,6 +318,106 @@ runtime_api! {
     call musaMemcpyPeerAsync(
         dst: *mut c_void, dstDevice: c_int, src: *const c_void, srcDevice: c_int, count: usize, stream: musaStream_t,
     ) => peer::memcpy_async::<Musa>(dst, dstDevice, src, srcDevice, count, stream.addr());
+
+    section "array";
+
+    /// Makes an array of the current device: of one dimension where `height` is 0, else of two. An image of OpenCL,
+    /// which kernels take as `image1d_t` or `image2d_t`; extents are in elements.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, width 0, more than the device's images can be, unknown flags, a
+    /// descriptor that is none; `musaErrorNotSupported` for a format that the device lacks, `musaErrorOutOfMemory`.
+    call(unsafe) musaMallocArray(
+        array: *mut musaArray_t, desc: *const musaChannelFormatDesc, width: usize, height: usize, flags: c_uint,
+    ) => array::malloc::<Musa, _>(array, self::desc(desc), width, height, flags);
+
+    /// The same of up to three dimensions, those that are not 0; with `musaArrayLayered` the depth counts layers of one
+    /// or two dimensions.
+    ///
+    /// Errors: as `musaMallocArray`, `musaErrorInvalidValue` for a depth without a height, and `musaErrorNotSupported`
+    /// for cubemaps.
+    call(unsafe) musaMalloc3DArray(
+        array: *mut musaArray_t, desc: *const musaChannelFormatDesc, extent: musaExtent, flags: c_uint,
+    ) => array::malloc_3d::<Musa, _>(
+        array, self::desc(desc), [extent.width, extent.height, extent.depth], flags,
+    );
+
+    /// Frees an array, after all work of its device. Null is nothing to free.
+    ///
+    /// Errors: `musaErrorContextIsDestroyed` for dead handles.
+    call musaFreeArray(array: musaArray_t) => array::free::<Musa>(array.addr());
+
+    /// What the elements of an array are, channel widths in bits.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorContextIsDestroyed` for dead handles.
+    call(unsafe) musaGetChannelDesc(desc: *mut musaChannelFormatDesc, array: musaArray_const_t)
+        => array::channel_desc::<Musa, _>(desc, array.addr(), make_desc);
+
+    /// Elements, extent and flags of an array, as it was asked for; results may be null.
+    ///
+    /// Errors: `musaErrorContextIsDestroyed` for dead handles.
+    call(unsafe) musaArrayGetInfo(
+        desc: *mut musaChannelFormatDesc, extent: *mut musaExtent, flags: *mut c_uint, array: musaArray_t,
+    ) => array::info::<Musa, _, _>(desc, extent, flags, array.addr(), make_desc, make_extent);
+
+    /// Copies `height` rows of `width` bytes to an array of one or two dimensions, from `wOffset` bytes into row
+    /// `hOffset` on, in the default stream. Returns when host memory is done with.
+    ///
+    /// Errors: `musaErrorContextIsDestroyed` for dead arrays, `musaErrorInvalidPitchValue` for a pitch below the width,
+    /// `musaErrorInvalidValue` beyond the array, for parts of elements, and for pointers as in `musaMemcpy`,
+    /// `musaErrorInvalidMemcpyDirection`. Nothing is written then.
+    call(unsafe) musaMemcpy2DToArray(
+        dst: musaArray_t, wOffset: usize, hOffset: usize, src: *const c_void, spitch: usize, width: usize,
+        height: usize, kind: musaMemcpyKind,
+    ) => array::to_array::<Musa>(
+        Spot { array: dst.addr(), x: wOffset, y: hOffset }, Rows { address: src.addr(), pitch: spitch },
+        (width, height), kind.0, 0, Mode::Sync,
+    );
+
+    /// The same in a stream. Returns at once; ordinary host memory may change then.
+    ///
+    /// Errors: as `musaMemcpy2DToArray`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call(unsafe) musaMemcpy2DToArrayAsync(
+        dst: musaArray_t, wOffset: usize, hOffset: usize, src: *const c_void, spitch: usize, width: usize,
+        height: usize, kind: musaMemcpyKind, stream: musaStream_t,
+    ) => array::to_array::<Musa>(
+        Spot { array: dst.addr(), x: wOffset, y: hOffset }, Rows { address: src.addr(), pitch: spitch },
+        (width, height), kind.0, stream.addr(), Mode::Async,
+    );
+
+    /// Copies `height` rows of `width` bytes out of an array of one or two dimensions, from `wOffset` bytes into row
+    /// `hOffset` on, in the default stream. Returns when host memory is complete.
+    ///
+    /// Errors: as `musaMemcpy2DToArray`.
+    call(unsafe) musaMemcpy2DFromArray(
+        dst: *mut c_void, dpitch: usize, src: musaArray_const_t, wOffset: usize, hOffset: usize, width: usize,
+        height: usize, kind: musaMemcpyKind,
+    ) => array::from_array::<Musa>(
+        Rows { address: dst.addr(), pitch: dpitch }, Spot { array: src.addr(), x: wOffset, y: hOffset },
+        (width, height), kind.0, 0, Mode::Sync,
+    );
+
+    /// The same in a stream. Returns at once for page-locked and device memory; ordinary host memory is complete then.
+    ///
+    /// Errors: as `musaMemcpy2DToArrayAsync`.
+    call(unsafe) musaMemcpy2DFromArrayAsync(
+        dst: *mut c_void, dpitch: usize, src: musaArray_const_t, wOffset: usize, hOffset: usize, width: usize,
+        height: usize, kind: musaMemcpyKind, stream: musaStream_t,
+    ) => array::from_array::<Musa>(
+        Rows { address: dst.addr(), pitch: dpitch }, Spot { array: src.addr(), x: wOffset, y: hOffset },
+        (width, height), kind.0, stream.addr(), Mode::Async,
+    );
+
+    /// Copies `height` rows of `width` bytes between two arrays of one or two dimensions, or within one, in the default
+    /// stream. Returns before it is done. The elements have to be of one size; their bytes are copied as they are.
+    ///
+    /// Errors: as `musaMemcpy2DToArray`, and `musaErrorInvalidValue` for parts that overlap.
+    call musaMemcpy2DArrayToArray(
+        dst: musaArray_t, wOffsetDst: usize, hOffsetDst: usize, src: musaArray_const_t, wOffsetSrc: usize,
+        hOffsetSrc: usize, width: usize, height: usize, kind: musaMemcpyKind,
+    ) => array::between::<Musa>(
+        Spot { array: dst.addr(), x: wOffsetDst, y: hOffsetDst },
+        Spot { array: src.addr(), x: wOffsetSrc, y: hOffsetSrc }, (width, height), kind.0,
+    );
 
     section "symbol";
 

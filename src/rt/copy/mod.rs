@@ -1,5 +1,6 @@
 //! Copies and sets: a request is validated against the address map, planned without a device, then carried out.
 
+pub(crate) mod array;
 pub(crate) mod builtin;
 pub(crate) mod fill;
 pub(crate) mod peer;

@@ -7,6 +7,7 @@
 pub(crate) mod address;
 pub(crate) mod advice;
 pub(crate) mod allocation;
+pub(crate) mod array;
 pub(crate) mod hints;
 pub(crate) mod host;
 pub(crate) mod managed;
@@ -21,6 +22,7 @@ use crate::cl::caps::SvmSupport;
 use crate::error::{Error, ErrorKind, Result};
 use address::{AddressMap, Lookup};
 pub(crate) use allocation::{Allocation, Kind, Place};
+pub(crate) use array::Array;
 use managed::Managed;
 use parking_lot::{Mutex, RwLock};
 use pool::Pool;
@@ -94,8 +96,24 @@ pub(crate) struct Memory {
 /// Memory that was given up while work that may use it was under way.
 #[derive(Debug)]
 struct Buried {
-    allocation: Arc<Allocation>,
+    kept: Kept,
     tickets: Vec<Ticket>,
+}
+
+/// What is buried; dropping it gives its memory back.
+#[derive(Debug)]
+enum Kept {
+    Allocation(Arc<Allocation>),
+    Array(Arc<Array>),
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Allocation(allocation) => allocation.bytes(),
+            Self::Array(array) => array.spec().bytes(),
+        }
+    }
 }
 
 /// Buried memory beyond this many bytes makes the next allocation ask the driver what is done.
@@ -155,12 +173,12 @@ impl Memory {
         (self.slab_generation.load(Acquire) != known).then(|| self.pool.lock().bases())
     }
 
-    fn bury(&self, allocation: Arc<Allocation>, tickets: Vec<Ticket>) {
-        self.graveyard.lock().push(Buried { allocation, tickets });
+    fn bury(&self, kept: Kept, tickets: Vec<Ticket>) {
+        self.graveyard.lock().push(Buried { kept, tickets });
     }
 
     fn buried_bytes(&self) -> usize {
-        self.graveyard.lock().iter().map(|buried| buried.allocation.bytes()).sum()
+        self.graveyard.lock().iter().map(|buried| buried.kept.bytes()).sum()
     }
 
     /// Enters `bytes` into the account, unless the device does not have them.
@@ -227,26 +245,33 @@ pub(crate) fn ending_at(address: usize) -> Option<Arc<Allocation>> {
 /// [`ErrorKind::OutOfMemory`] when the device has no room; nothing changed then.
 pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Arc<Allocation>> {
     context.check()?;
+    charge(context, bytes)?;
+    let made = Allocation::new(context, bytes, kind).and_then(enter);
+    made.map_err(|error| {
+        context.memory().discharge(bytes);
+        error.argument("size", bytes).on_device(context.device())
+    })
+}
+
+/// Enters `bytes` into a context's account, after taking back what is buried and done.
+fn charge(context: &Context, bytes: usize) -> Result<()> {
     let memory = context.memory();
     if memory.buried_bytes() > GRAVEYARD_BYTES {
         context.lanes().poll();
     }
     memory.reclaim();
-    if !memory.charge(bytes) {
-        context.lanes().poll();
-        memory.reclaim();
-        if !memory.charge(bytes) {
-            let free = memory.limit.saturating_sub(memory.allocated_bytes());
-            return Err(Error::new(ErrorKind::OutOfMemory, format!("the device has {free} bytes left"))
-                .argument("size", bytes)
-                .on_device(context.device()));
-        }
+    if memory.charge(bytes) {
+        return Ok(());
     }
-    let made = Allocation::new(context, bytes, kind).and_then(enter);
-    made.map_err(|error| {
-        memory.discharge(bytes);
-        error.argument("size", bytes).on_device(context.device())
-    })
+    context.lanes().poll();
+    memory.reclaim();
+    if memory.charge(bytes) {
+        return Ok(());
+    }
+    let free = memory.limit.saturating_sub(memory.allocated_bytes());
+    Err(Error::new(ErrorKind::OutOfMemory, format!("the device has {free} bytes left"))
+        .argument("size", bytes)
+        .on_device(context.device()))
 }
 
 /// Puts an allocation into the map.
@@ -326,7 +351,7 @@ pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticke
     };
     let context = Arc::clone(allocation.context());
     tickets.extend(context.lanes().pending());
-    context.memory().bury(allocation, tickets);
+    context.memory().bury(Kept::Allocation(allocation), tickets);
 }
 
 /// Drops every allocation of a context from the map.
