@@ -113,6 +113,10 @@ impl Picture {
         Self { bytes: noise(seed, element * width * height), element, width }
     }
 
+    pub fn new(format: Format, width: usize, bytes: Vec<u8>) -> Self {
+        Self { bytes, element: format.bytes(), width }
+    }
+
     /// Bytes from one row to the next.
     pub fn pitch(&self) -> usize {
         self.width * self.element

@@ -257,3 +257,24 @@ fn arrays_and_memory_of_two_devices_are_copied_through_the_host() {
     let name = "arrays_order::arrays_and_memory_of_two_devices_are_copied_through_the_host";
     child::passes(name, &[("POCL_DEVICES", "pthread pthread")]);
 }
+
+#[test]
+fn managed_memory_goes_into_arrays_and_out() {
+    let _guard = guard();
+    let (array, mut managed) = (Made::new(WORDS, WIDTH, HEIGHT), null_mut());
+    let made = unsafe { musaMallocManaged(&mut managed, 2 * BYTES, musaMemAttachGlobal) };
+    if made == NOT_SUPPORTED {
+        return assert_eq!(get_last_error(), NOT_SUPPORTED);
+    }
+    assert_eq!(made, SUCCESS, "{:?}", gridcl::last_error_detail());
+    let bytes = noise(8, BYTES);
+    unsafe { managed.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), BYTES) };
+    ok!(unsafe { musaMemcpy2DToArray(array.handle, 0, 0, managed, ROW, ROW, HEIGHT, musaMemcpyDefault) });
+    array.holds(&Picture::new(WORDS, WIDTH, bytes.clone()));
+    let second = managed.wrapping_byte_add(BYTES);
+    ok!(unsafe { musaMemcpy2DFromArray(second, ROW, array.handle, 0, 0, ROW, HEIGHT, musaMemcpyDefault) });
+    // The memory is the host's when a synchronous call returns.
+    let seen = unsafe { std::slice::from_raw_parts(second.cast::<u8>(), BYTES) };
+    assert_same(seen, &bytes, || "through the array".into());
+    ok!(free(managed));
+}
