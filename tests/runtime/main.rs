@@ -18,6 +18,7 @@ mod dialects;
 mod support;
 #[macro_use]
 mod blocks;
+mod boxes;
 #[macro_use]
 mod steps;
 
@@ -50,6 +51,8 @@ mod memory_model;
 mod module_parts;
 mod modules;
 mod orders;
+mod pitched;
+mod pitched_refused;
 mod process;
 mod safe;
 mod safe_lifetimes;

@@ -10,6 +10,7 @@ pub(crate) mod launch;
 pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod pitched;
 pub(crate) mod property;
 pub(crate) mod stream;
 pub(crate) mod symbol;

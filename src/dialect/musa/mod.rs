@@ -15,6 +15,7 @@
 //! }
 //! ```
 
+mod boxes;
 mod codes;
 mod properties;
 mod table;

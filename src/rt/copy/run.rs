@@ -162,20 +162,22 @@ fn elsewhere(stream: &Stream, context: &Arc<Context>, to: &End, from: &End, regi
 /// another, because drivers take it and write wrong data.
 fn across(stream: &Stream, to: &End, from: &End, region: Region) -> Result<()> {
     stream.wait_turn()?;
-    let bytes = region.extent.width;
     let (Some(target), Some(source)) = (&to.owner, &from.owner) else { return Ok(()) };
+    let bytes = region.extent.bytes().unwrap_or(usize::MAX);
     let hop = staging::take(source.context(), bytes.min(HOP_BYTES))?;
     let mut outcome = Ok(());
     let part = |owner: &Arc<_>, address| End { address, owner: Some(Arc::clone(owner)) };
-    for done in (0..bytes).step_by(HOP_BYTES) {
-        let step = Region::flat(HOP_BYTES.min(bytes - done));
+    for (extent, at) in region.extent.pieces(HOP_BYTES) {
         let between = End::host(hop.address());
+        let down = Region { extent, to: extent.tight(), from: region.from }.collapsed();
+        let up = Region { extent, to: region.to, from: extent.tight() }.collapsed();
+        let (start, end) = (from.address + region.from.offset(at), to.address + region.to.offset(at));
         outcome = [
-            (source.context(), &between, &part(source, from.address + done)),
-            (target.context(), &part(target, to.address + done), &between),
+            (source.context(), &between, &part(source, start), down),
+            (target.context(), &part(target, end), &between, up),
         ]
         .into_iter()
-        .try_for_each(|(context, to, from)| {
+        .try_for_each(|(context, to, from, step)| {
             context.submit(Context::LEGACY, |queue| enqueue(context, queue, to, from, step))?;
             context.wait(Context::LEGACY)
         });
