@@ -53,6 +53,7 @@ mod modules;
 mod orders;
 mod pitched;
 mod pitched_refused;
+mod pitched_safe;
 mod process;
 mod safe;
 mod safe_lifetimes;

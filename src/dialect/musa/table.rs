@@ -7,9 +7,7 @@ use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{
-    copy, device, error, event, launch, managed, memory, module, pitched, stream, symbol,
-};
+use crate::dialect::call::{copy, device, error, event, launch, managed, memory, module, pitched, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
