@@ -55,6 +55,7 @@ mod pitched;
 mod pitched_refused;
 mod pitched_safe;
 mod process;
+mod random_copies;
 mod safe;
 mod safe_lifetimes;
 mod sets;
