@@ -10,14 +10,12 @@ use crate::rt::copy::{CopyKind, Mode, Region, copy_region};
 use crate::rt::stream::Stream;
 use bytemuck::Pod;
 
-/// What a copy may read while the program goes on: device, pitched, managed and pinned buffers, parts of
-/// them,
-/// and [`Strided`](crate::Strided) rows.
+/// What a copy may read while the program goes on: device, pitched, managed and pinned buffers, parts of them, and
+/// [`Strided`](crate::Strided) rows.
 pub trait Source<T>: sealed::End {}
 
-/// What a copy may write while the program goes on: device, pitched, managed and pinned buffers, parts of
-/// them,
-/// and [`Strided`](crate::Strided) rows.
+/// What a copy may write while the program goes on: device, pitched, managed and pinned buffers, parts of them, and
+/// [`Strided`](crate::Strided) rows.
 pub trait Target<T>: sealed::End {}
 
 pub(super) mod sealed {

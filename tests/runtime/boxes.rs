@@ -1,6 +1,7 @@
 //! Boxes of bytes in every sort of memory, and what copies and sets of them do, byte by byte, on the host.
 
 use crate::dialects::musa::*;
+use crate::support::device;
 use gridcl::musa::*;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -14,16 +15,32 @@ pub const OFFSETS: [usize; 7] = [0, 1, 4, 127, 128, 511, 512];
 pub enum Sort {
     /// Of the device with this ordinal.
     Device(i32),
+    Managed,
     Pinned,
     Registered,
     Pageable,
 }
 
 impl Sort {
-    pub const ALL: [Self; 4] = [Self::Device(0), Self::Pinned, Self::Registered, Self::Pageable];
+    /// What the first device can have.
+    pub fn all() -> Vec<Self> {
+        let sorts = [Self::Device(0), Self::Pinned, Self::Registered, Self::Pageable, Self::Managed];
+        sorts.into_iter().filter(|&sort| sort != Self::Managed || device().has_managed_memory()).collect()
+    }
 
+    /// Each sort to copy to, with each to copy from.
+    pub fn pairs() -> Vec<(Self, Self)> {
+        Self::all().into_iter().flat_map(|to| Self::all().into_iter().map(move |from| (to, from))).collect()
+    }
+
+    /// What the runtime may set.
+    pub fn known() -> Vec<Self> {
+        Self::all().into_iter().filter(|&sort| sort != Self::Pageable).collect()
+    }
+
+    /// Whether the device has it; the host may reach it in its turn.
     pub fn is_device(self) -> bool {
-        matches!(self, Self::Device(_))
+        matches!(self, Self::Device(_) | Self::Managed)
     }
 
     /// The kind of copy from one sort to another.
@@ -56,6 +73,11 @@ impl Memory {
                 ok!(set_device(0));
                 base.cast()
             }
+            Sort::Managed => {
+                let mut base = null_mut();
+                ok!(unsafe { musaMallocManaged(&mut base, bytes, musaMemAttachGlobal) });
+                base.cast()
+            }
             Sort::Pinned => {
                 let base: *mut c_void = pinned_memory!(bytes);
                 base.cast()
@@ -84,17 +106,19 @@ impl Memory {
     /// Fills the block. No work may use it.
     pub fn write(&self, contents: &[u8]) {
         assert_eq!(contents.len(), self.bytes);
-        match self.sort {
-            Sort::Device(_) => ok!(unsafe { memcpy(self.at(0), contents.as_ptr().cast(), self.bytes, HOST_TO_DEVICE) }),
-            _ => unsafe { self.base.copy_from_nonoverlapping(contents.as_ptr(), self.bytes) },
+        if self.sort.is_device() {
+            ok!(unsafe { memcpy(self.at(0), contents.as_ptr().cast(), self.bytes, HOST_TO_DEVICE) });
+        } else {
+            unsafe { self.base.copy_from_nonoverlapping(contents.as_ptr(), self.bytes) };
         }
     }
 
     /// What the block holds. No work may write it.
     pub fn read(&self) -> Vec<u8> {
-        match self.sort {
-            Sort::Device(_) => downloaded!(self.at(0), self.bytes),
-            _ => unsafe { slice::from_raw_parts(self.base, self.bytes) }.to_vec(),
+        if self.sort.is_device() {
+            downloaded!(self.at(0), self.bytes)
+        } else {
+            unsafe { slice::from_raw_parts(self.base, self.bytes) }.to_vec()
         }
     }
 }
@@ -103,7 +127,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let free_plain = || drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(self.base, self.bytes)) });
         match self.sort {
-            Sort::Device(_) => ok!(free(self.at(0))),
+            Sort::Device(_) | Sort::Managed => ok!(free(self.at(0))),
             Sort::Pinned => ok!(host_free(self.at(0))),
             Sort::Registered => {
                 ok!(host_unregister(self.at(0)));

@@ -75,26 +75,24 @@ fn every_pair_of_memories_copies_a_box_and_nothing_between_its_rows() {
     for size in SIZES {
         let room = lies(size, 512).map(|lie| lie.range(size).end).into_iter().max().unwrap() + 100;
         let (contents, blank) = (noise(1, room), noise(2, room));
-        for to in Sort::ALL {
-            for from in Sort::ALL {
-                let (target, source) = (Memory::new(to, &blank), Memory::new(from, &contents));
-                for turn in 0..OFFSETS.len() {
-                    let (to_at, from_at) = (OFFSETS[turn], OFFSETS[(turn * 3 + 1) % OFFSETS.len()]);
-                    let (to_lie, from_lie) = (lies(size, to_at)[turn % 4], lies(size, from_at)[(turn / 2 + turn) % 4]);
-                    let kind = if turn % 3 == 0 { DEFAULT } else { Sort::copy_kind(to, from) };
-                    let stream = (turn % 2 == 0).then_some(stream);
-                    let copy = if size[2] == 1 && turn % 4 < 2 { copy_rows } else { copy_box };
-                    ok!(copy((&target, to_lie), (&source, from_lie), size, kind, stream));
-                    ok!(device_synchronize());
-                    let mut expected = blank.clone();
-                    model_copy(&mut expected, to_lie, &contents, from_lie, size);
-                    assert_same(&target.read(), &expected, || {
-                        format!("{size:?} from {from:?} {from_lie:?} to {to:?} {to_lie:?}, stream {stream:?}")
-                    });
-                    target.write(&blank);
-                }
-                assert_same(&source.read(), &contents, || format!("the source in {from:?} memory"));
+        for (to, from) in Sort::pairs() {
+            let (target, source) = (Memory::new(to, &blank), Memory::new(from, &contents));
+            for turn in 0..OFFSETS.len() {
+                let (to_at, from_at) = (OFFSETS[turn], OFFSETS[(turn * 3 + 1) % OFFSETS.len()]);
+                let (to_lie, from_lie) = (lies(size, to_at)[turn % 4], lies(size, from_at)[(turn / 2 + turn) % 4]);
+                let kind = if turn % 3 == 0 { DEFAULT } else { Sort::copy_kind(to, from) };
+                let stream = (turn % 2 == 0).then_some(stream);
+                let copy = if size[2] == 1 && turn % 4 < 2 { copy_rows } else { copy_box };
+                ok!(copy((&target, to_lie), (&source, from_lie), size, kind, stream));
+                ok!(device_synchronize());
+                let mut expected = blank.clone();
+                model_copy(&mut expected, to_lie, &contents, from_lie, size);
+                assert_same(&target.read(), &expected, || {
+                    format!("{size:?} from {from:?} {from_lie:?} to {to:?} {to_lie:?}, stream {stream:?}")
+                });
+                target.write(&blank);
             }
+            assert_same(&source.read(), &contents, || format!("the source in {from:?} memory"));
         }
     }
     ok!(stream_destroy(stream));
@@ -106,7 +104,7 @@ fn a_box_is_copied_from_one_position_to_another() {
     // Volumes of 40 x 10 x 6 bytes in rows of 50.
     let lie = Lie { at: 0, pitch: 50, rows: 10 };
     let (contents, blank) = (noise(3, 50 * 10 * 6), noise(4, 50 * 10 * 6));
-    for (to, from) in Sort::ALL.into_iter().flat_map(|to| Sort::ALL.map(|from| (to, from))) {
+    for (to, from) in Sort::pairs() {
         let (target, source) = (Memory::new(to, &blank), Memory::new(from, &contents));
         let parms = musaMemcpy3DParms {
             dstPtr: lie.pointer(&target),
@@ -129,7 +127,7 @@ fn a_box_is_copied_from_one_position_to_another() {
 #[test]
 fn columns_of_one_block_are_copied_beside_each_other() {
     let _guard = guard();
-    for sort in Sort::ALL {
+    for sort in Sort::all() {
         let mut model = noise(5, 64 * 20);
         let memory = Memory::new(sort, &model);
         let column = |at| Lie { at, pitch: 64, rows: 20 };
@@ -152,7 +150,7 @@ fn a_set_of_a_box_writes_its_rows_and_nothing_between_them() {
     for size in SIZES {
         let room = lies(size, 512).map(|lie| lie.range(size).end).into_iter().max().unwrap() + 100;
         let blank = noise(6, room);
-        for sort in [Sort::Device(0), Sort::Pinned, Sort::Registered] {
+        for sort in Sort::known() {
             let memory = Memory::new(sort, &blank);
             for (turn, at) in OFFSETS.into_iter().enumerate() {
                 let (lie, value) = (lies(size, at)[turn % 4], 0x1FA7 + turn as i32);
@@ -209,7 +207,7 @@ fn a_copy_of_a_box_is_one_transfer_and_so_is_a_set() {
     let (tight, padded) = (Lie { at: 0, pitch: 100, rows: 50 }, Lie { at: 8, pitch: 512, rows: 51 });
     let contents = noise(8, padded.range(size).end);
     let busy = Memory::new(Sort::Device(0), &[0; 64]);
-    for (to, from) in Sort::ALL.into_iter().flat_map(|to| Sort::ALL.map(|from| (to, from))) {
+    for (to, from) in Sort::pairs() {
         let (target, source) = (Memory::new(to, &contents), Memory::new(from, &contents));
         let on_host = !to.is_device() && !from.is_device();
         for (to_lie, from_lie) in [(padded, tight), (tight, padded), (padded, padded), (tight, tight)] {
@@ -300,11 +298,12 @@ fn what_has_to_be_complete_when_the_call_returns_waits_for_the_streams_work() {
     let stream = new_stream!();
     let (size, lie) = ([100, 20, 2], Lie { at: 1, pitch: 128, rows: 20 });
     let bytes = lie.range(size).end;
-    for (to, from) in Sort::ALL.into_iter().flat_map(|to| Sort::ALL.map(|from| (to, from))) {
+    for (to, from) in Sort::pairs() {
         for in_stream in [false, true] {
             let on_host = !to.is_device() && !from.is_device();
             let down_to_pageable = from.is_device() && to == Sort::Pageable;
-            let within = to.is_device() && from.is_device();
+            let managed = [to, from].contains(&Sort::Managed) && !in_stream;
+            let within = to.is_device() && from.is_device() && !managed;
             if within || (in_stream && !on_host && !down_to_pageable) {
                 continue;
             }
@@ -323,7 +322,7 @@ fn what_has_to_be_complete_when_the_call_returns_waits_for_the_streams_work() {
             assert_same(&target.read(), &expected, || format!("{from:?} to {to:?}"));
         }
     }
-    for sort in [Sort::Pinned, Sort::Registered] {
+    for sort in Sort::known().into_iter().filter(|&sort| sort != Sort::Device(0)) {
         let memory = Memory::new(sort, &vec![0; bytes]);
         let memory = waits_for(Held::default_stream(device()), (memory, size, lie), |(memory, size, lie)| {
             ok!(set_box((&memory, lie), 5, size, None));

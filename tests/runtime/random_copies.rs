@@ -242,6 +242,9 @@ fn new_blocks() -> Vec<Block> {
         (Sort::Pageable, SMALL),
         (Sort::Pageable, LARGE),
     ];
+    if Sort::all().contains(&Sort::Managed) {
+        sorts.extend([(Sort::Managed, SMALL), (Sort::Managed, LARGE)]);
+    }
     if Device::count() > 1 {
         sorts.extend([(Sort::Device(1), SMALL), (Sort::Device(1), LARGE)]);
     }
