@@ -14,6 +14,7 @@
 //! | device | `musaSetDevice` | `topsSetDevice` | `cl_device_id`, `cl_context` | [`Device`], always named |
 //! | `cudaMalloc` | `musaMalloc` | `topsMalloc` | SVM or `cl_mem` | [`DeviceBuffer`] |
 //! | `cudaMallocArray` | `musaMallocArray` | none | image | [`Array`], [`Sampler`] |
+//! | `cudaMallocPitch`, `cudaMemcpy2D`, … | `musaMallocPitch`, `musaMemcpy2D`, … | none | `clEnqueueReadBufferRect`, … | [`PitchedBuffer`] |
 //! | `cudaMallocHost` | `musaMallocHost` | `topsHostMalloc` | `CL_MEM_ALLOC_HOST_PTR` | [`PinnedBuffer`] |
 //! | `cudaMallocManaged` | `musaMallocManaged` | | SVM | [`ManagedBuffer`] |
 //! | `cudaMemcpyAsync` | `musaMemcpyAsync` | `topsMemcpyAsync` | `clEnqueueSVMMemcpy`, … | [`Stream::copy`], [`Stream::upload`], [`Stream::download`] |
@@ -86,7 +87,8 @@ mod trace;
 
 pub use api::{
     Array, ArrayShape, DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, ManagedBuffer, ManagedRead, ManagedWrite,
-    PinnedBuffer, PinnedSlice, PinnedSliceMut, Reading, Source, Target, Texel, Writing,
+    PinnedBuffer, PinnedSlice, PinnedSliceMut, PitchedBuffer, PitchedView, PitchedViewMut, Reading, Shape, Source,
+    Strided, Target, Texel, Writing,
 };
 pub use cl::caps::DeviceType;
 #[cfg(feature = "musa")]
@@ -109,6 +111,6 @@ pub use rt::stream::{Stream, StreamFlags};
 pub mod prelude {
     pub use crate::{
         Addressing, Array, Device, DeviceBuffer, Dim3, Event, EventFlags, Filter, Kernel, KernelArg, Local,
-        ManagedBuffer, Module, PinnedBuffer, Sampler, Stream, StreamFlags, launch,
+        ManagedBuffer, Module, PinnedBuffer, PitchedBuffer, Sampler, Stream, StreamFlags, launch,
     };
 }

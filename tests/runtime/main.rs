@@ -18,6 +18,7 @@ mod dialects;
 mod support;
 #[macro_use]
 mod blocks;
+mod boxes;
 #[macro_use]
 mod steps;
 
@@ -28,6 +29,7 @@ mod work;
 
 mod array_tools;
 mod arrays;
+mod arrays_3d;
 mod arrays_kernels;
 mod arrays_order;
 mod callbacks;
@@ -57,7 +59,11 @@ mod orders;
 mod peer_access;
 mod peer_copies;
 mod peer_order;
+mod pitched;
+mod pitched_refused;
+mod pitched_safe;
 mod process;
+mod random_copies;
 mod safe;
 mod safe_lifetimes;
 mod sets;

@@ -12,6 +12,7 @@ pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod peer;
+pub(crate) mod pitched;
 pub(crate) mod property;
 pub(crate) mod stream;
 pub(crate) mod symbol;

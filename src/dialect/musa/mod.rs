@@ -16,6 +16,7 @@
 //! ```
 
 mod arrays;
+mod boxes;
 mod codes;
 mod properties;
 mod table;

@@ -374,9 +374,7 @@ fn find<'a>(name: &'static str, end: ArrayEnd<'a>, boxed: Boxed, device: bool) -
     match end {
         ArrayEnd::Array { array, at } => Ok(Side3::Array(array, at)),
         ArrayEnd::Memory { address, pitch } => {
-            let extent = boxed.extent();
-            let region = Region { extent, to: pitch, from: pitch };
-            Ok(Side3::Memory(End::find(name, address, span(region, pitch)?, device)?, pitch))
+            Ok(Side3::Memory(End::find(name, address, span(boxed.extent(), pitch)?, device)?, pitch))
         }
     }
 }

@@ -93,8 +93,8 @@ pub(crate) fn between(
     if region.extent.is_empty() {
         return Ok(());
     }
-    check_on("dst", to, super::span(region, region.to)?, to_device)?;
-    check_on("src", from, super::span(region, region.from)?, from_device)?;
+    check_on("dst", to, super::span(region.extent, region.to)?, to_device)?;
+    check_on("src", from, super::span(region.extent, region.from)?, from_device)?;
     // SAFETY: both ends are device memory that the runtime knows.
     unsafe { super::copy_region(stream, to, from, region, CopyKind::DeviceToDevice, mode) }
 }
