@@ -32,15 +32,15 @@ pub(crate) struct Tuning {
 #[allow(unreachable_pub, dead_code, reason = "tests and benches choose, by `testing::tune_transfers`")]
 pub enum PinnedBy {
     /// The device that is copied from.
-    Source,
+    SourceDevice,
     /// The device that is copied to.
-    Target,
+    TargetDevice,
     /// Either in turn.
     Alternating,
 }
 
 impl Tuning {
-    const USUAL: Self = Self { step: 8 << 20, buffers: 4, pinned_by: PinnedBy::Source };
+    const USUAL: Self = Self { step: 8 << 20, buffers: 4, pinned_by: PinnedBy::SourceDevice };
     /// Below this a step costs more to begin than to do.
     const LEAST_STEP: usize = 256 << 10;
 
@@ -257,8 +257,8 @@ impl<'a> Ring<'a> {
         let mut slots = Vec::new();
         for number in 0..tuning.buffers.clamp(2, steps.max(2)).min(steps) {
             let pinned_by = match tuning.pinned_by {
-                PinnedBy::Source => source,
-                PinnedBy::Target => target,
+                PinnedBy::SourceDevice => source,
+                PinnedBy::TargetDevice => target,
                 PinnedBy::Alternating => [source, target][number % 2],
             };
             let block = match staging::take(pinned_by, bytes) {

@@ -15,6 +15,7 @@ mod reserve;
 pub(crate) mod slab;
 
 use super::context::Context;
+use super::runtime::is_forked;
 use super::stream::lanes::Ticket;
 use crate::cl::Caps;
 use crate::cl::caps::SvmSupport;
@@ -321,6 +322,10 @@ pub(crate) fn give_up(allocation: &Arc<Allocation>) {
 
 /// The same where work of other devices may use it too.
 pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticket>) {
+    if is_forked() {
+        // A thread that stayed behind may hold a lock for ever; the memory is the parent's anyway.
+        return;
+    }
     let Some(allocation) = take_out(allocation.base(), |found| std::ptr::eq(found, &**allocation)) else {
         return;
     };
