@@ -44,6 +44,8 @@ macro_rules! shared_calls {
                 [<$prefix MemsetAsync>] as memset_async, [<$prefix ModuleGetFunction>] as module_get_function,
                 [<$prefix ModuleGetGlobal>] as module_get_global, [<$prefix ModuleLoad>] as module_load,
                 [<$prefix ModuleLoadData>] as module_load_data, [<$prefix ModuleUnload>] as module_unload,
+                [<$prefix PointerGetAttribute>] as pointer_get_attribute,
+                [<$prefix Pointer_attribute>] as PointerAttribute,
                 [<$prefix PeekAtLastError>] as peek_at_last_error, [<$prefix SetDevice>] as set_device,
                 [<$prefix StreamAddCallback>] as stream_add_callback, [<$prefix StreamCreate>] as stream_create,
                 [<$prefix StreamCreateWithFlags>] as stream_create_with_flags,
@@ -98,6 +100,12 @@ pub mod musa {
     pub const INVALID_IMAGE: Code = musaErrorInvalidKernelImage;
     pub const NOT_FOUND: Code = musaErrorSymbolNotFound;
 
+    /// Type, device, address for kernels and address for the host.
+    pub fn pointer_attributes(pointer: *const c_void) -> (Code, [i32; 2], [usize; 2]) {
+        let mut all = musaPointerAttributes { device: 77, ..Default::default() };
+        let code = unsafe { musaPointerGetAttributes(&mut all, pointer) };
+        (code, [all.r#type.0, all.device], [all.devicePointer.addr(), all.hostPointer.addr()])
+    }
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { musaMallocHost(pointer, bytes) }
     }
@@ -125,6 +133,12 @@ pub mod tops {
     pub const INVALID_IMAGE: Code = topsErrorInvalidImage;
     pub const NOT_FOUND: Code = topsErrorNotFound;
 
+    /// Type, device, address for kernels and address for the host.
+    pub fn pointer_attributes(pointer: *const c_void) -> (Code, [i32; 2], [usize; 2]) {
+        let mut all = topsPointerAttribute_t { device: 77, ..Default::default() };
+        let code = unsafe { topsPointerGetAttributes(&mut all, pointer) };
+        (code, [all.memoryType.0, all.device], [all.device_pointer.addr(), all.host_pointer.addr()])
+    }
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { topsHostMalloc(pointer, bytes, topsHostMallocDefault) }
     }

@@ -48,6 +48,7 @@ mod memory_model;
 mod module_parts;
 mod modules;
 mod orders;
+mod pointers;
 mod process;
 mod safe;
 mod safe_lifetimes;

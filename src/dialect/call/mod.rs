@@ -8,6 +8,7 @@ pub(crate) mod event;
 pub(crate) mod launch;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod pointer;
 pub(crate) mod property;
 pub(crate) mod stream;
 pub(crate) mod symbol;

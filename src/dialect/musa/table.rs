@@ -2,11 +2,12 @@
 
 #![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
+use super::pointers::{POINTERS, memory_type, pointer_attributes, unregistered};
 use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, error, event, launch, memory, module, stream, symbol};
+use crate::dialect::call::{copy, device, error, event, launch, memory, module, pointer, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -221,6 +222,35 @@ runtime_api! {
     /// Errors: as `musaMemset`, and `musaErrorContextIsDestroyed` for a dead stream.
     call musaMemsetAsync(devPtr: *mut c_void, value: c_int, count: usize, stream: musaStream_t)
         => copy::memset_async::<Musa>(devPtr, value, count, stream.addr());
+
+    section "pointer";
+
+    /// What is known of an address. Memory that the runtime does not know has the type
+    /// `musaMemoryTypeUnregistered` and the device `musaInvalidDeviceId`.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null `attributes`.
+    call(unsafe) musaPointerGetAttributes(attributes: *mut musaPointerAttributes, ptr: *const c_void)
+        => pointer::attributes("attributes", attributes, ptr, pointer_attributes, Some(unregistered()));
+
+    /// One attribute of an address: an `int`, a pointer for addresses, a `size_t` for the size.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, for freed memory, for ordinary host memory but for its type, and for
+    /// an address that the memory does not have; `musaErrorNotSupported` for other attributes.
+    call(unsafe) musaPointerGetAttribute(data: *mut c_void, attribute: musaPointer_attribute, ptr: *const c_void)
+        => pointer::attribute(data, attribute.0, ptr, &POINTERS);
+
+    /// Where the memory of an address lives; `musaMemoryTypeUnregistered` for what the runtime does not know.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null `memoryType`.
+    call(unsafe) musaPointerGetMemoryType(memoryType: *mut musaMemoryType, ptr: *const c_void)
+        => pointer::one("memoryType", memoryType, ptr, memory_type);
+
+    /// The device whose memory an address is in, or through which host memory was page-locked; `musaInvalidDeviceId`
+    /// for what the runtime does not know.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null `device`.
+    call(unsafe) musaPointerGetDevice(device: *mut c_int, ptr: *const c_void)
+        => pointer::one("device", device, ptr, |facts| facts.map_or(musaInvalidDeviceId, pointer::ordinal));
 
     section "symbol";
 

@@ -2,11 +2,12 @@
 
 #![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
+use super::pointers::{POINTERS, pointer_attributes};
 use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, event, launch, memory, module, stream, symbol};
+use crate::dialect::call::{copy, device, event, launch, memory, module, pointer, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -239,6 +240,39 @@ runtime_api! {
     /// Errors: as `topsMemset`, and `topsErrorInvalidHandle` for a dead stream.
     call topsMemsetAsync(dst: *mut c_void, value: c_int, sizeBytes: usize, stream: topsStream_t)
         => copy::memset_async::<Tops>(dst, value, sizeBytes, stream.addr());
+
+    section "pointer";
+
+    /// What is known of an address within a live allocation.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null and for memory that the runtime does not know.
+    call(unsafe) topsPointerGetAttributes(attributes: *mut topsPointerAttribute_t, ptr: *const c_void)
+        => pointer::attributes("attributes", attributes, ptr, pointer_attributes, None);
+
+    /// One attribute of an address: an `int`, a pointer for addresses, a `size_t` for the size.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, unknown attributes, memory that the runtime does not know and an
+    /// address that the memory does not have; `topsErrorNotSupported` for attributes that the vendor does not support.
+    call(unsafe) topsPointerGetAttribute(data: *mut c_void, attribute: topsPointer_attribute, ptr: topsDeviceptr_t)
+        => pointer::attribute(data, attribute.0, ptr, &POINTERS);
+
+    /// Several attributes of one address, all or none of them; an address that the memory does not have is null.
+    ///
+    /// Errors: as `topsPointerGetAttribute`, and `topsErrorInvalidValue` for none.
+    call(unsafe) topsDrvPointerGetAttributes(
+        numAttributes: c_uint, attributes: *mut topsPointer_attribute, data: *mut *mut c_void, ptr: topsDeviceptr_t,
+    ) => pointer::several(numAttributes, attributes, |attribute| attribute.0, data, ptr, &POINTERS);
+
+    /// Start and bytes of the allocation that an address is in. Either result may be left out.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for memory that the runtime does not know.
+    call(unsafe) topsMemGetAddressRange(pbase: *mut topsDeviceptr_t, psize: *mut usize, dptr: topsDeviceptr_t)
+        => pointer::range(pbase, psize, dptr);
+
+    /// The bytes that were asked for of the allocation that an address is in.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null and for memory that the runtime does not know.
+    call(unsafe) topsMemPtrGetInfo(ptr: *mut c_void, size: *mut usize) => pointer::size(ptr, size);
 
     section "symbol";
 

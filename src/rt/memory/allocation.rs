@@ -8,6 +8,7 @@ use crate::cl::{self, HostBuffer};
 use crate::error::Result;
 use crate::rt::context::Context;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What an allocation is to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(crate) struct Allocation {
     kind: Kind,
     /// The flags that a pinned or registered range was made with.
     flags: u32,
+    /// Tells allocations apart that had the same address one after the other.
+    serial: u64,
     backing: Backing,
 }
 
@@ -123,7 +126,9 @@ impl Allocation {
     }
 
     fn over(context: &Arc<Context>, base: usize, bytes: usize, kind: Kind, flags: u32, backing: Backing) -> Self {
-        Self { context: Arc::clone(context), base, bytes, kind, flags, backing }
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let serial = SERIAL.fetch_add(1, Relaxed);
+        Self { context: Arc::clone(context), base, bytes, kind, flags, serial, backing }
     }
 
     /// The context that it belongs to.
@@ -147,6 +152,11 @@ impl Allocation {
 
     pub(crate) fn flags(&self) -> u32 {
         self.flags
+    }
+
+    /// A number that no other allocation of the process has.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// How an operation reaches `address`, which lies in this allocation.

@@ -8,6 +8,7 @@ pub(crate) mod address;
 pub(crate) mod allocation;
 pub(crate) mod host;
 pub(crate) mod pool;
+pub(crate) mod query;
 mod reserve;
 pub(crate) mod slab;
 
