@@ -53,6 +53,7 @@ mod process;
 mod safe;
 mod safe_lifetimes;
 mod sets;
+mod sets_wide;
 mod stream_ends;
 mod stream_faults;
 mod streams;

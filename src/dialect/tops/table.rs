@@ -11,7 +11,7 @@ use crate::dialect::call::{copy, device, event, launch, memory, module, pointer,
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
 const HOST_COHERENCE: c_uint = topsHostMallocCoherent | topsHostMallocNonCoherent;
 const HOST_MALLOC: c_uint = topsHostMallocPortable
@@ -240,6 +240,42 @@ runtime_api! {
     /// Errors: as `topsMemset`, and `topsErrorInvalidHandle` for a dead stream.
     call topsMemsetAsync(dst: *mut c_void, value: c_int, sizeBytes: usize, stream: topsStream_t)
         => copy::memset_async::<Tops>(dst, value, sizeBytes, stream.addr());
+
+    /// Sets `count` bytes to `value` in the default stream; returns as `topsMemset` does.
+    ///
+    /// Errors: as `topsMemset`.
+    call topsMemsetD8(dest: topsDeviceptr_t, value: c_uchar, count: usize)
+        => copy::memset_wide::<Tops, u8>(dest, value, count);
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsMemsetAsync`.
+    call topsMemsetD8Async(dest: topsDeviceptr_t, value: c_uchar, count: usize, stream: topsStream_t)
+        => copy::memset_wide_async::<Tops, u8>(dest, value, count, stream.addr());
+
+    /// Sets `count` 16-bit elements to `value` in the default stream, at any address; returns as `topsMemset` does.
+    ///
+    /// Errors: as `topsMemset`.
+    call topsMemsetD16(dest: topsDeviceptr_t, value: c_ushort, count: usize)
+        => copy::memset_wide::<Tops, u16>(dest, value, count);
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsMemsetAsync`.
+    call topsMemsetD16Async(dest: topsDeviceptr_t, value: c_ushort, count: usize, stream: topsStream_t)
+        => copy::memset_wide_async::<Tops, u16>(dest, value, count, stream.addr());
+
+    /// Sets `count` 32-bit elements to `value` in the default stream, at any address; returns as `topsMemset` does.
+    ///
+    /// Errors: as `topsMemset`.
+    call topsMemsetD32(dest: topsDeviceptr_t, value: c_int, count: usize)
+        => copy::memset_wide::<Tops, i32>(dest, value, count);
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsMemsetAsync`.
+    call topsMemsetD32Async(dst: topsDeviceptr_t, value: c_int, count: usize, stream: topsStream_t)
+        => copy::memset_wide_async::<Tops, i32>(dst, value, count, stream.addr());
 
     section "pointer";
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod builtin;
 pub(crate) mod fill;
+mod pattern;
 pub(crate) mod plan;
 mod run;
 pub(crate) mod staging;
@@ -9,6 +10,7 @@ pub(crate) mod staging;
 use super::memory::{self, Allocation, Found, Place};
 use super::stream::Stream;
 use crate::error::{Error, ErrorKind, Result};
+pub(crate) use pattern::Pattern;
 pub(crate) use plan::Mode;
 use plan::{Plan, Side};
 pub(crate) use staging::Staging;
