@@ -44,6 +44,16 @@ macro_rules! shared_calls {
                 [<$prefix MemsetAsync>] as memset_async, [<$prefix ModuleGetFunction>] as module_get_function,
                 [<$prefix ModuleGetGlobal>] as module_get_global, [<$prefix ModuleLoad>] as module_load,
                 [<$prefix ModuleLoadData>] as module_load_data, [<$prefix ModuleUnload>] as module_unload,
+                [<$prefix DeviceGetMemPool>] as device_get_mem_pool, [<$prefix FreeAsync>] as free_async,
+                [<$prefix MallocFromPoolAsync>] as malloc_from_pool_async,
+                [<$prefix MemPoolCreate>] as mem_pool_create, [<$prefix MemPoolDestroy>] as mem_pool_destroy,
+                [<$prefix MemPoolGetAttribute>] as mem_pool_get_attribute,
+                [<$prefix MemPoolSetAttribute>] as mem_pool_set_attribute,
+                [<$prefix MemPoolTrimTo>] as mem_pool_trim_to, [<$prefix MemPoolAttr>] as PoolAttribute,
+                [<$prefix MemPoolProps>] as PoolProps, [<$prefix MemPool_t>] as Pool,
+                [<$prefix MemLocation>] as Location, [<$prefix MemLocationType>] as LocationType,
+                [<$prefix MemAllocationType>] as AllocationType,
+                [<$prefix MemAllocationHandleType>] as AllocationHandleType,
                 [<$prefix PointerGetAttribute>] as pointer_get_attribute,
                 [<$prefix Pointer_attribute>] as PointerAttribute,
                 [<$prefix PeekAtLastError>] as peek_at_last_error, [<$prefix SetDevice>] as set_device,
@@ -106,6 +116,9 @@ pub mod musa {
         let code = unsafe { musaPointerGetAttributes(&mut all, pointer) };
         (code, [all.r#type.0, all.device], [all.devicePointer.addr(), all.hostPointer.addr()])
     }
+    pub unsafe fn malloc_async(pointer: *mut *mut c_void, bytes: usize, stream: Stream) -> Code {
+        unsafe { musaMallocAsync(pointer, bytes, stream) }
+    }
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { musaMallocHost(pointer, bytes) }
     }
@@ -138,6 +151,9 @@ pub mod tops {
         let mut all = topsPointerAttribute_t { device: 77, ..Default::default() };
         let code = unsafe { topsPointerGetAttributes(&mut all, pointer) };
         (code, [all.memoryType.0, all.device], [all.device_pointer.addr(), all.host_pointer.addr()])
+    }
+    pub unsafe fn malloc_async(pointer: *mut *mut c_void, bytes: usize, stream: Stream) -> Code {
+        unsafe { topsMallocAsync(pointer, bytes, stream, 0) }
     }
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { topsHostMalloc(pointer, bytes, topsHostMallocDefault) }

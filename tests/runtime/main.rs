@@ -49,6 +49,8 @@ mod module_parts;
 mod modules;
 mod orders;
 mod pointers;
+mod pools;
+mod pools_kept;
 mod process;
 mod safe;
 mod safe_lifetimes;

@@ -9,6 +9,7 @@ pub(crate) mod launch;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod pointer;
+pub(crate) mod pool;
 pub(crate) mod property;
 pub(crate) mod stream;
 pub(crate) mod symbol;

@@ -7,7 +7,7 @@ use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, error, event, launch, memory, module, pointer, stream, symbol};
+use crate::dialect::call::{copy, device, error, event, launch, memory, module, pointer, pool, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -23,6 +23,14 @@ fn limit(device: Device, limit: c_int) -> Option<usize> {
         musaLimitMallocHeapSize => Some(device::HEAP_BYTES),
         musaLimitPrintfFifoSize => Some(device.printf_bytes()),
         _ => None,
+    }
+}
+
+fn pool_properties(properties: &musaMemPoolProps) -> pool::Properties {
+    pool::Properties {
+        allocation_type: properties.allocType.0,
+        handle_types: properties.handleTypes.0,
+        location: (properties.location.r#type.0, properties.location.id),
     }
 }
 
@@ -222,6 +230,78 @@ runtime_api! {
     /// Errors: as `musaMemset`, and `musaErrorContextIsDestroyed` for a dead stream.
     call musaMemsetAsync(devPtr: *mut c_void, value: c_int, count: usize, stream: musaStream_t)
         => copy::memset_async::<Musa>(devPtr, value, count, stream.addr());
+
+    section "pool";
+
+    /// Allocates `size` bytes of the stream's device from its current pool. The stream's later work may use them at
+    /// once, and so may what is ordered behind that. Size 0 gives a null pointer.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorContextIsDestroyed` for a dead stream,
+    /// `musaErrorOutOfMemory`.
+    call(unsafe) musaMallocAsync(devPtr: *mut *mut c_void, size: usize, hStream: musaStream_t)
+        => pool::malloc_async::<Musa>(devPtr, size, hStream.addr(), ZeroSize::Null);
+
+    /// The same from a pool, which may be another device's.
+    ///
+    /// Errors: as `musaMallocAsync`, and `musaErrorInvalidValue` for a dead pool.
+    call(unsafe) musaMallocFromPoolAsync(
+        ptr: *mut *mut c_void, size: usize, memPool: musaMemPool_t, stream: musaStream_t,
+    ) => pool::malloc_from_pool::<Musa>(ptr, size, memPool.addr(), stream.addr(), ZeroSize::Null);
+
+    /// Frees device memory behind the stream's work so far and returns at once; the address is unknown from then on.
+    /// Memory of `musaMalloc` may be freed in this way, and the other way about. Null is nothing to free.
+    ///
+    /// Errors: `musaErrorInvalidValue` for anything but the start of a live allocation,
+    /// `musaErrorContextIsDestroyed` for a dead stream.
+    call musaFreeAsync(devPtr: *mut c_void, hStream: musaStream_t) => pool::free_async::<Musa>(devPtr, hStream.addr());
+
+    /// The pool that a device begins with.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
+    call(unsafe) musaDeviceGetDefaultMemPool(memPool: *mut musaMemPool_t, device: c_int)
+        => pool::default_of::<Musa, _>(memPool, device);
+
+    /// The pool that `musaMallocAsync` takes a device's memory from.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
+    call(unsafe) musaDeviceGetMemPool(memPool: *mut musaMemPool_t, device: c_int)
+        => pool::current_of::<Musa, _>(memPool, device);
+
+    /// Chooses that pool.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a dead pool or another device's, `musaErrorInvalidDevice`.
+    call musaDeviceSetMemPool(device: c_int, memPool: musaMemPool_t)
+        => pool::set_current::<Musa>(device, memPool.addr());
+
+    /// Makes a pool of a device's memory.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null or properties that no pool has, `musaErrorNotSupported` for a pool that
+    /// can be shared with other processes.
+    call(unsafe) musaMemPoolCreate(memPool: *mut musaMemPool_t, poolProps: *const musaMemPoolProps)
+        => pool::create::<Musa, _, _>(memPool, poolProps, pool_properties);
+
+    /// Gives a pool up; what is allocated from it stays. A device whose current pool it was goes back to its default.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a dead pool and a default pool.
+    call musaMemPoolDestroy(memPool: musaMemPool_t) => pool::destroy::<Musa>(memPool.addr());
+
+    /// Gives back what is free in a pool and known to be done, until it holds at most `minBytesToKeep` bytes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a dead pool.
+    call musaMemPoolTrimTo(memPool: musaMemPool_t, minBytesToKeep: usize)
+        => pool::trim::<Musa>(memPool.addr(), minBytesToKeep);
+
+    /// An attribute of a pool: an `int` for what it may reuse, a 64-bit number else.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, a dead pool or an unknown attribute.
+    call(unsafe) musaMemPoolGetAttribute(memPool: musaMemPool_t, attr: musaMemPoolAttr, value: *mut c_void)
+        => pool::get_attribute::<Musa>(memPool.addr(), attr.0, value);
+
+    /// Sets what a pool may reuse, the bytes that synchronisations leave in it, or a high mark to 0.
+    ///
+    /// Errors: as `musaMemPoolGetAttribute`, and `musaErrorInvalidValue` for what can only be asked.
+    call(unsafe) musaMemPoolSetAttribute(memPool: musaMemPool_t, attr: musaMemPoolAttr, value: *mut c_void)
+        => pool::set_attribute::<Musa>(memPool.addr(), attr.0, value);
 
     section "pointer";
 

@@ -7,7 +7,7 @@ use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, event, launch, memory, module, pointer, stream, symbol};
+use crate::dialect::call::{copy, device, event, launch, memory, module, pointer, pool, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -21,6 +21,12 @@ const HOST_MALLOC: c_uint = topsHostMallocPortable
     | HOST_COHERENCE;
 const HOST_REGISTER: c_uint =
     topsHostRegisterPortable | topsHostRegisterMapped | topsHostRegisterIoMemory | topsExtHostRegisterCoarseGrained;
+const MALLOC: c_uint = topsDeviceMallocFinegrained
+    | topsMallocSignalMemory
+    | topsMallocTopDown
+    | topsMallocForbidMergeMove
+    | topsMallocPreferHighSpeedMem
+    | topsMallocHostAccessable;
 const STREAM: c_uint = topsStreamNonBlocking | topsStreamNonMerging;
 const RELEASE: c_uint = topsEventReleaseToDevice | topsEventReleaseToSystem;
 const EVENT: c_uint = topsEventBlockingSync
@@ -34,6 +40,18 @@ const DEVICE: c_uint = topsDeviceScheduleMask | topsDeviceMapHost | topsDeviceLm
 
 fn limit(_: Device, limit: c_int) -> Option<usize> {
     (topsLimit_t(limit) == topsLimitMallocHeapSize).then_some(device::HEAP_BYTES)
+}
+
+fn place(location: &topsMemLocation) -> (c_int, c_int) {
+    (location.r#type.0, location.id)
+}
+
+fn pool_properties(properties: &topsMemPoolProps) -> pool::Properties {
+    pool::Properties {
+        allocation_type: properties.allocType.0,
+        handle_types: properties.handleTypes.0,
+        location: place(&properties.location),
+    }
 }
 
 runtime_api! {
@@ -276,6 +294,111 @@ runtime_api! {
     /// Errors: as `topsMemsetAsync`.
     call topsMemsetD32Async(dst: topsDeviceptr_t, value: c_int, count: usize, stream: topsStream_t)
         => copy::memset_wide_async::<Tops, i32>(dst, value, count, stream.addr());
+
+    section "pool";
+
+    /// Allocates `size` bytes of the stream's device from its current pool. The stream's later work may use them at
+    /// once, and so may what is ordered behind that. The flags are kept to nothing that OpenCL lets one choose, and
+    /// neither is the memory bank in their upper byte. Size 0 gives a pointer that can be freed.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or unknown flags, `topsErrorInvalidHandle` for a dead stream,
+    /// `topsErrorOutOfMemory`.
+    call(unsafe) topsMallocAsync(dev_ptr: *mut *mut c_void, size: usize, stream: topsStream_t, flags: u64) => {
+        pool::check_long_flags(flags, MALLOC)?;
+        pool::malloc_async::<Tops>(dev_ptr, size, stream.addr(), ZeroSize::Pointer)
+    };
+
+    /// The same from a pool, which may be another device's.
+    ///
+    /// Errors: as `topsMallocAsync`, and `topsErrorInvalidValue` for a dead pool.
+    call(unsafe) topsMallocFromPoolAsync(
+        dev_ptr: *mut *mut c_void, size: usize, mem_pool: topsMemPool_t, stream: topsStream_t,
+    ) => pool::malloc_from_pool::<Tops>(dev_ptr, size, mem_pool.addr(), stream.addr(), ZeroSize::Pointer);
+
+    /// Frees device memory behind the stream's work so far and returns at once; the address is unknown from then on.
+    /// Memory of `topsMalloc` may be freed in this way, and the other way about. Null is nothing to free.
+    ///
+    /// Errors: `topsErrorInvalidValue` for anything but the start of a live allocation, `topsErrorInvalidHandle` for a
+    /// dead stream.
+    call topsFreeAsync(dev_ptr: *mut c_void, stream: topsStream_t) => pool::free_async::<Tops>(dev_ptr, stream.addr());
+
+    /// The pool that `topsMallocAsync` takes a device's memory from.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDevice`.
+    call(unsafe) topsDeviceGetMemPool(mem_pool: *mut topsMemPool_t, device: c_int)
+        => pool::current_of::<Tops, _>(mem_pool, device);
+
+    /// Makes a pool of a device's memory.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or properties that no pool has, `topsErrorNotSupported` for a pool that
+    /// can be shared with other processes.
+    call(unsafe) topsMemPoolCreate(mem_pool: *mut topsMemPool_t, pool_props: *const topsMemPoolProps)
+        => pool::create::<Tops, _, _>(mem_pool, pool_props, pool_properties);
+
+    /// Gives a pool up; what is allocated from it stays. A device whose current pool it was goes back to its default.
+    ///
+    /// Errors: `topsErrorInvalidValue` for a dead pool and a default pool.
+    call topsMemPoolDestroy(mem_pool: topsMemPool_t) => pool::destroy::<Tops>(mem_pool.addr());
+
+    /// Gives back what is free in a pool and known to be done, until it holds at most `min_bytes_to_hold` bytes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for a dead pool.
+    call topsMemPoolTrimTo(mem_pool: topsMemPool_t, min_bytes_to_hold: usize)
+        => pool::trim::<Tops>(mem_pool.addr(), min_bytes_to_hold);
+
+    /// An attribute of a pool: an `int` for what it may reuse, a 64-bit number else.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, a dead pool or an unknown attribute.
+    call(unsafe) topsMemPoolGetAttribute(mem_pool: topsMemPool_t, attr: topsMemPoolAttr, value: *mut c_void)
+        => pool::get_attribute::<Tops>(mem_pool.addr(), attr.0, value);
+
+    /// Sets what a pool may reuse, the bytes that synchronisations leave in it, or a high mark to 0.
+    ///
+    /// Errors: as `topsMemPoolGetAttribute`, and `topsErrorInvalidValue` for what can only be asked.
+    call(unsafe) topsMemPoolSetAttribute(mem_pool: topsMemPool_t, attr: topsMemPoolAttr, value: *mut c_void)
+        => pool::set_attribute::<Tops>(mem_pool.addr(), attr.0, value);
+
+    /// Lets devices at a pool's memory. Its own device reads and writes it always; others cannot through OpenCL.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, none, a dead pool, unknown flags or less for its own device,
+    /// `topsErrorPeerAccessUnsupported` for another device.
+    call(unsafe) topsMemPoolSetAccess(mem_pool: topsMemPool_t, desc_list: *const topsMemAccessDesc, count: usize)
+        => pool::set_access::<Tops, _>(mem_pool.addr(), desc_list, count, |desc| (place(&desc.location), desc.flags.0));
+
+    /// What a device may do with a pool's memory: read and write it, or nothing.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, a dead pool or what is no device.
+    call(unsafe) topsMemPoolGetAccess(
+        flags: *mut topsMemAccessFlags, mem_pool: topsMemPool_t, location: *mut topsMemLocation,
+    ) => pool::get_access::<Tops>(flags.cast(), mem_pool.addr(), location.as_ref().map(place));
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for arguments that would be wrong, else `topsErrorNotSupported`.
+    call topsMemPoolExportToShareableHandle(
+        shared_handle: *mut c_void, mem_pool: topsMemPool_t, handle_type: topsMemAllocationHandleType, flags: c_uint,
+    ) => pool::export::<Tops>(shared_handle, mem_pool.addr(), handle_type.0, flags);
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for arguments that would be wrong, else `topsErrorNotSupported`.
+    call topsMemPoolImportFromShareableHandle(
+        mem_pool: *mut topsMemPool_t, shared_handle: *mut c_void, handle_type: topsMemAllocationHandleType,
+        flags: c_uint,
+    ) => pool::import(mem_pool, shared_handle, handle_type.0, flags);
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for arguments that would be wrong, else `topsErrorNotSupported`.
+    call topsMemPoolExportPointer(export_data: *mut topsMemPoolPtrExportData, dev_ptr: *mut c_void)
+        => pool::export_pointer(export_data, dev_ptr);
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for arguments that would be wrong, else `topsErrorNotSupported`.
+    call topsMemPoolImportPointer(
+        dev_ptr: *mut *mut c_void, mem_pool: topsMemPool_t, export_data: *mut topsMemPoolPtrExportData,
+    ) => pool::import_pointer::<Tops, _>(dev_ptr, mem_pool.addr(), export_data);
 
     section "pointer";
 

@@ -1,6 +1,6 @@
 //! One allocation: what it is, whose it is, and what backs its addresses.
 
-use super::pool::Grown;
+use super::pool::{ALIGN, Grown};
 use super::reserve::{self, Reserved};
 use super::slab::Range;
 use super::{Form, Memory};
@@ -9,6 +9,9 @@ use crate::error::Result;
 use crate::rt::context::Context;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A block of this size is never too large.
+const SMALL_BYTES: usize = 64 << 10;
 
 /// What an allocation is to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +99,7 @@ impl Allocation {
             Grown::Refused => {}
         }
         // The driver refused: what is buried or cached may be what it lacks.
-        context.lanes().poll();
-        memory.reclaim();
+        memory.scrape(context);
         let mut pool = memory.pool.lock();
         pool.trim(0);
         match pool.take(context.cl(), bytes) {
@@ -157,6 +159,44 @@ impl Allocation {
     /// A number that no other allocation of the process has.
     pub(super) fn serial(&self) -> u64 {
         self.serial
+    }
+
+    /// The bytes that it holds of what backs it.
+    pub(super) fn held(&self) -> usize {
+        match &self.backing {
+            Backing::Slab(range) => range.len,
+            _ => self.bytes.max(1),
+        }
+    }
+
+    /// The most bytes that an allocation in its place could have.
+    pub(super) fn room(&self) -> usize {
+        match &self.backing {
+            Backing::Slab(range) => range.len - 1,
+            _ => self.bytes.max(1),
+        }
+    }
+
+    /// Whether it is far too large for `bytes` and nothing can be cut off.
+    pub(super) fn is_wasted_on(&self, bytes: usize) -> bool {
+        !matches!(self.backing, Backing::Slab(_)) && self.bytes / 2 > bytes.max(SMALL_BYTES)
+    }
+
+    /// Makes an allocation of `bytes` in the place of one that is out of the map, and one of what is left where that
+    /// can be cut off.
+    pub(super) fn recut(mut self, bytes: usize) -> (Self, Option<Self>) {
+        // The drop of `self` then gives nothing back.
+        let backing = std::mem::replace(&mut self.backing, Backing::Plain);
+        let memory = self.context.memory();
+        memory.discharge(self.bytes);
+        let make = |base: usize, bytes: usize, backing: Backing| {
+            memory.charge_held(bytes);
+            Self::over(&self.context, base, bytes, self.kind, 0, backing)
+        };
+        let Backing::Slab(range) = backing else { return (make(self.base, bytes, backing), None) };
+        let (first, rest) = range.split(bytes.saturating_add(1), ALIGN);
+        let rest = rest.map(|rest| make(self.base + first.len, rest.len - 1, Backing::Slab(rest)));
+        (make(self.base, bytes, Backing::Slab(first)), rest)
     }
 
     /// How an operation reaches `address`, which lies in this allocation.

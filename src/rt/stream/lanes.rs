@@ -66,6 +66,11 @@ impl Ticket {
     pub(crate) fn is_done(&self) -> bool {
         self.track.0.load(Acquire) >= self.at
     }
+
+    /// A number that tickets of one lane share while one of them is kept, and no other lane's have.
+    pub(crate) fn lane_key(&self) -> usize {
+        Arc::as_ptr(&self.track).addr()
+    }
 }
 
 /// Which waits come before an action.
@@ -229,6 +234,11 @@ impl Lanes {
     pub(crate) fn ticket(&self, id: LaneId) -> Option<Ticket> {
         let state = self.state.lock();
         if state.is_settled(id) { None } else { state.ticket(id) }
+    }
+
+    /// What tickets of the lane say as their [`Ticket::lane_key`].
+    pub(crate) fn key(&self, id: LaneId) -> Option<usize> {
+        self.state.lock().ticket(id).map(|ticket| ticket.lane_key())
     }
 
     /// A ticket for each lane with work that is not known to be done. Calls nothing of OpenCL.
