@@ -11,6 +11,7 @@ pub(crate) mod module;
 pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod property;
+pub(crate) mod refused;
 pub(crate) mod stream;
 pub(crate) mod symbol;
 

@@ -7,7 +7,9 @@ use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, error, event, launch, memory, module, pointer, pool, stream, symbol};
+use crate::dialect::call::{
+    copy, device, error, event, launch, memory, module, pointer, pool, refused, stream, symbol,
+};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -303,6 +305,26 @@ runtime_api! {
     call(unsafe) musaMemPoolSetAttribute(memPool: musaMemPool_t, attr: musaMemPoolAttr, value: *mut c_void)
         => pool::set_attribute::<Musa>(memPool.addr(), attr.0, value);
 
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null and for anything but the start of a live device allocation, else
+    /// `musaErrorNotSupported`.
+    call musaIpcGetMemHandle(handle: *mut musaIpcMemHandle_t, devPtr: *mut c_void)
+        => refused::ipc_get_mem_handle(handle, devPtr);
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null and unknown flags, else `musaErrorNotSupported`.
+    call musaIpcOpenMemHandle(devPtr: *mut *mut c_void, handle: musaIpcMemHandle_t, flags: c_uint) => {
+        let _ = handle;
+        refused::ipc_open_mem_handle(devPtr, flags, musaIpcMemLazyEnablePeerAccess)
+    };
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null and for memory of the process's own, else `musaErrorNotSupported`.
+    call musaIpcCloseMemHandle(devPtr: *mut c_void) => refused::ipc_close_mem_handle(devPtr);
+
     section "pointer";
 
     /// What is known of an address. Memory that the runtime does not know has the type
@@ -341,12 +363,28 @@ runtime_api! {
         symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
     ) => symbol::memcpy::<Musa>(Way::To, symbol, src, count, offset, kind.0, 0, Mode::Sync);
 
+    /// The same in a stream.
+    ///
+    /// Errors: as `musaMemcpyToSymbol`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call(unsafe) musaMemcpyToSymbolAsync(
+        symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
+        stream: musaStream_t,
+    ) => symbol::memcpy::<Musa>(Way::To, symbol, src, count, offset, kind.0, stream.addr(), Mode::Async);
+
     /// Copies `count` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
     ///
     /// Errors: as `musaMemcpyToSymbol`.
     call(unsafe) musaMemcpyFromSymbol(
         dst: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
     ) => symbol::memcpy::<Musa>(Way::From, symbol, dst, count, offset, kind.0, 0, Mode::Sync);
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `musaMemcpyToSymbolAsync`.
+    call(unsafe) musaMemcpyFromSymbolAsync(
+        dst: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
+        stream: musaStream_t,
+    ) => symbol::memcpy::<Musa>(Way::From, symbol, dst, count, offset, kind.0, stream.addr(), Mode::Async);
 
     /// Where a symbol lies on the current device. `symbol` points at its name.
     ///

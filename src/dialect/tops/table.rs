@@ -7,7 +7,7 @@ use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
-use crate::dialect::call::{copy, device, event, launch, memory, module, pointer, pool, stream, symbol};
+use crate::dialect::call::{copy, device, event, launch, memory, module, pointer, pool, refused, stream, symbol};
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
 use crate::rt::device::Device;
@@ -179,6 +179,13 @@ runtime_api! {
     call(unsafe) topsMalloc(ptr: *mut *mut c_void, size: usize)
         => memory::malloc::<Tops>(ptr, size, ZeroSize::Pointer);
 
+    /// Allocates as `topsMalloc` does. The flags are kept and ask for nothing that OpenCL lets one choose: the host
+    /// reaches none of the memory by its address.
+    ///
+    /// Errors: as `topsMalloc`, and `topsErrorInvalidValue` for unknown flags.
+    call(unsafe) topsExtMallocWithFlags(ptr: *mut *mut c_void, sizeBytes: usize, flags: c_uint)
+        => memory::malloc_with_flags::<Tops>(ptr, sizeBytes, flags, MALLOC);
+
     /// Frees device memory, after all work of its device. Null is nothing to free.
     ///
     /// Errors: `topsErrorInvalidDevicePointer` for anything but the start of a live allocation.
@@ -245,6 +252,45 @@ runtime_api! {
     call(unsafe) topsMemcpyWithStream(
         dst: *mut c_void, src: *const c_void, sizeBytes: usize, kind: topsMemcpyKind, stream: topsStream_t,
     ) => copy::memcpy_with_stream::<Tops>(dst, src, sizeBytes, kind.0, stream.addr());
+
+    /// Copies from host to device memory in the default stream; returns as `topsMemcpy` does.
+    ///
+    /// Errors: as `topsMemcpy`.
+    call(unsafe) topsMemcpyHtoD(dst: topsDeviceptr_t, src: *mut c_void, sizeBytes: usize)
+        => copy::memcpy::<Tops>(dst, src, sizeBytes, topsMemcpyHostToDevice.0);
+
+    /// Copies from device to host memory in the default stream; returns as `topsMemcpy` does.
+    ///
+    /// Errors: as `topsMemcpy`.
+    call(unsafe) topsMemcpyDtoH(dst: *mut c_void, src: topsDeviceptr_t, sizeBytes: usize)
+        => copy::memcpy::<Tops>(dst, src, sizeBytes, topsMemcpyDeviceToHost.0);
+
+    /// Copies between device memory in the default stream; returns as `topsMemcpy` does.
+    ///
+    /// Errors: as `topsMemcpy`.
+    call(unsafe) topsMemcpyDtoD(dst: topsDeviceptr_t, src: topsDeviceptr_t, sizeBytes: usize)
+        => copy::memcpy::<Tops>(dst, src, sizeBytes, topsMemcpyDeviceToDevice.0);
+
+    /// Copies from host to device memory in a stream; returns as `topsMemcpyAsync` does.
+    ///
+    /// Errors: as `topsMemcpyAsync`.
+    call(unsafe) topsMemcpyHtoDAsync(
+        dst: topsDeviceptr_t, src: *mut c_void, sizeBytes: usize, stream: topsStream_t,
+    ) => copy::memcpy_async::<Tops>(dst, src, sizeBytes, topsMemcpyHostToDevice.0, stream.addr());
+
+    /// Copies from device to host memory in a stream; returns as `topsMemcpyAsync` does.
+    ///
+    /// Errors: as `topsMemcpyAsync`.
+    call(unsafe) topsMemcpyDtoHAsync(
+        dst: *mut c_void, src: topsDeviceptr_t, sizeBytes: usize, stream: topsStream_t,
+    ) => copy::memcpy_async::<Tops>(dst, src, sizeBytes, topsMemcpyDeviceToHost.0, stream.addr());
+
+    /// Copies between device memory in a stream; returns as `topsMemcpyAsync` does.
+    ///
+    /// Errors: as `topsMemcpyAsync`.
+    call(unsafe) topsMemcpyDtoDAsync(
+        dst: topsDeviceptr_t, src: topsDeviceptr_t, sizeBytes: usize, stream: topsStream_t,
+    ) => copy::memcpy_async::<Tops>(dst, src, sizeBytes, topsMemcpyDeviceToDevice.0, stream.addr());
 
     /// Sets `sizeBytes` bytes to the low byte of `value` in the default stream. Returns before it is done, but for
     /// page-locked host memory.
@@ -400,6 +446,26 @@ runtime_api! {
         dev_ptr: *mut *mut c_void, mem_pool: topsMemPool_t, export_data: *mut topsMemPoolPtrExportData,
     ) => pool::import_pointer::<Tops, _>(dev_ptr, mem_pool.addr(), export_data);
 
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null and for anything but the start of a live device allocation, else
+    /// `topsErrorNotSupported`.
+    call topsIpcGetMemHandle(handle: *mut topsIpcMemHandle_t, devPtr: *mut c_void)
+        => refused::ipc_get_mem_handle(handle, devPtr);
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null and unknown flags, else `topsErrorNotSupported`.
+    call topsIpcOpenMemHandle(devPtr: *mut *mut c_void, handle: topsIpcMemHandle_t, flags: c_uint) => {
+        let _ = handle;
+        refused::ipc_open_mem_handle(devPtr, flags, topsIpcMemLazyEnablePeerAccess)
+    };
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null and for memory of the process's own, else `topsErrorNotSupported`.
+    call topsIpcCloseMemHandle(devPtr: *mut c_void) => refused::ipc_close_mem_handle(devPtr);
+
     section "pointer";
 
     /// What is known of an address within a live allocation.
@@ -522,6 +588,40 @@ runtime_api! {
     call(unsafe) topsStreamAddCallback(
         stream: topsStream_t, callback: topsStreamCallback_t, userData: *mut c_void, flags: c_uint,
     ) => stream::add_callback::<Tops, _>(callback, stream, userData, flags, topsStreamCallbackBlocking);
+
+    /// Not supported: OpenCL's queues do not write single words.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for what is no word of device memory, `topsErrorInvalidValue` for flags,
+    /// else `topsErrorNotSupported`.
+    call topsStreamWriteValue32(dst: topsDeviceptr_t, value: c_int, flags: c_uint) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, 0, 0)
+    };
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsStreamWriteValue32`, and `topsErrorInvalidHandle` for a dead stream.
+    call topsStreamWriteValue32Async(dst: topsDeviceptr_t, value: c_int, flags: c_uint, stream: topsStream_t) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, 0, stream.addr())
+    };
+
+    /// Not supported: OpenCL's queues do not watch single words.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for what is no word of device memory, `topsErrorInvalidValue` for unknown
+    /// flags, else `topsErrorNotSupported`.
+    call topsStreamWaitValue32(dst: topsDeviceptr_t, value: c_int, flags: c_uint) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, topsStreamWaitValueNor, 0)
+    };
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsStreamWaitValue32`, and `topsErrorInvalidHandle` for a dead stream.
+    call topsStreamWaitValue32Async(dst: topsDeviceptr_t, value: c_int, flags: c_uint, stream: topsStream_t) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, topsStreamWaitValueNor, stream.addr())
+    };
 
     section "event";
 

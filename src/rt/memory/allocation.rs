@@ -40,7 +40,7 @@ pub(crate) struct Allocation {
     base: usize,
     bytes: usize,
     kind: Kind,
-    /// The flags that a pinned or registered range was made with.
+    /// The flags that it was made with; what they mean is the dialect's.
     flags: u32,
     /// Tells allocations apart that had the same address one after the other.
     serial: u64,
@@ -72,7 +72,7 @@ pub(crate) enum Place<'a> {
 
 impl Allocation {
     /// Device memory. The caller has charged the account, and the drop of what this returns discharges it.
-    pub(super) fn new(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Self> {
+    pub(super) fn new(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Self> {
         let memory = context.memory();
         // A byte more than asked for: the address behind the last byte is then nobody else's.
         let spaced = bytes.saturating_add(1);
@@ -80,7 +80,7 @@ impl Allocation {
         if memory.form() != Form::Buffer
             && let Some((base, range)) = Self::slab(context, memory, spaced)
         {
-            return Ok(Self::over(context, base, bytes, kind, 0, Backing::Slab(range)));
+            return Ok(Self::over(context, base, bytes, kind, flags, Backing::Slab(range)));
         }
         // Also where the device has shared virtual memory, but not as much of it in one block.
         let buffer = cl::Buffer::new(context.cl(), wanted).or_else(|_| {
@@ -89,7 +89,7 @@ impl Allocation {
         });
         let buffer = buffer.map_err(cl::Failure::out_of_memory)?;
         let (base, reserved) = reserve::take(spaced)?;
-        Ok(Self::over(context, base, bytes, kind, 0, Backing::Buffer { buffer, reserved }))
+        Ok(Self::over(context, base, bytes, kind, flags, Backing::Buffer { buffer, reserved }))
     }
 
     fn slab(context: &Arc<Context>, memory: &Memory, bytes: usize) -> Option<(usize, Range)> {

@@ -234,6 +234,14 @@ pub(crate) fn ending_at(address: usize) -> Option<Arc<Allocation>> {
 /// # Errors
 /// [`ErrorKind::OutOfMemory`] when the device has no room; nothing changed then.
 pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Arc<Allocation>> {
+    allocate_with(context, bytes, kind, 0)
+}
+
+/// The same with flags that the allocation keeps for those who ask.
+///
+/// # Errors
+/// As [`allocate`].
+pub(crate) fn allocate_with(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Arc<Allocation>> {
     context.check()?;
     let memory = context.memory();
     if memory.buried_bytes.load(Relaxed) > GRAVEYARD_BYTES {
@@ -249,7 +257,7 @@ pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Resu
                 .on_device(context.device()));
         }
     }
-    let made = Allocation::new(context, bytes, kind).and_then(enter);
+    let made = Allocation::new(context, bytes, kind, flags).and_then(enter);
     made.map_err(|error| {
         memory.discharge(bytes);
         error.argument("size", bytes).on_device(context.device())
