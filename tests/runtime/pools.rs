@@ -3,7 +3,7 @@
 
 use crate::blocks::{Held, assert_same, noise};
 use crate::support::{device, gated, in_time};
-use gridcl::testing::guard;
+use gridcl::testing::{count_calls, fail, guard};
 use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 
@@ -332,6 +332,40 @@ both_dialects! {
                 });
             }
         });
+    }
+
+    fn a_warm_allocation_and_its_free_call_nothing_of_opencl() {
+        let _guard = guard();
+        let stream = new_stream!();
+        let held = Held::default_stream(device());
+        let memory = ordered!(10_000, stream);
+        ok!(memset_async(memory, 1, 10_000, stream));
+        ok!(free_async(memory, stream));
+        let ((), calls) = count_calls(|| {
+            for _ in 0..10 {
+                let memory = ordered!(10_000, stream);
+                ok!(free_async(memory, stream));
+            }
+        });
+        assert!(calls.is_empty(), "{calls:?}");
+        held.open();
+        ok!(stream_destroy(stream));
+    }
+
+    fn a_free_that_fails_frees_nothing() {
+        let _guard = guard();
+        let stream = new_stream!();
+        let held = Held::default_stream(device());
+        let memory = ordered!(10_000, stream);
+        ok!(memset_async(memory, 1, 10_000, stream));
+        // The free comes after the blocking stream, which takes a barrier.
+        fail("clEnqueueBarrierWithWaitList", 0, -5);
+        fails!(free_async(memory, LEGACY), LAUNCH_OUT_OF_RESOURCES, "clEnqueueBarrierWithWaitList");
+        ok!(memset_async(memory, 2, 10_000, stream));
+        held.open();
+        assert_same(&downloaded!(memory, 10_000), &[2; 10_000], || "what is still there".into());
+        ok!(free_async(memory, LEGACY));
+        ok!(stream_destroy(stream));
     }
 
     fn kernels_use_pool_memory() {
