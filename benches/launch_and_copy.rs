@@ -54,6 +54,7 @@ fn main() {
     };
     bench.launches(&mut criterion);
     bench.launches_of_the_dialect(&mut criterion);
+    bench.launches_beside_idle_streams(&mut criterion);
     bench.copies(&mut criterion);
     bench.sets(&mut criterion);
     bench.allocations(&mut criterion);
@@ -187,6 +188,56 @@ impl Bench {
         for pointer in memory {
             ok(musaFree(pointer));
         }
+    }
+
+    /// Both sides are gridcl: the same launch beside idle streams, and beside none. Streams come and go outside the
+    /// time that is taken, and there are as many launches in a batch as make that worth while.
+    fn launches_beside_idle_streams(&mut self, criterion: &mut Criterion) {
+        const IN_A_BATCH: u64 = 16 * BATCH;
+        let Self { device, ledger, .. } = self;
+        let module = Module::from_source(*device, SOURCE).expect("the kernels");
+        let one = module.kernel("one").expect("a kernel");
+        let memory = DeviceBuffer::<f32>::zeroed(&device.default_stream().expect("a stream"), 1024).expect("memory");
+        let run = |stream: &Stream| {
+            // SAFETY: the kernel writes nothing.
+            unsafe { launch!(one<<<1, 64, 0, stream>>>(memory)) }.expect("a launch");
+        };
+        // The default stream is ordered with every one of them, a stream with the default stream alone.
+        let launches = |stream: &Stream| {
+            let wait = || stream.synchronize().expect("the launches");
+            let rounds = 0..IN_A_BATCH / BATCH;
+            rounds.map(|_| in_a_row(BATCH, || run(stream), wait)).sum::<Duration>()
+        };
+        let used = |stream: &Stream| {
+            run(stream);
+            stream.synchronize().expect("the launch");
+        };
+        let unused = |_: &Stream| ();
+        let legacy = device.default_stream().expect("the default stream");
+        let blocking = device.create_stream().expect("a stream");
+        let streams = |prepare: &dyn Fn(&Stream)| {
+            let streams: Vec<_> = (0..1000).map(|_| device.create_stream().expect("a stream")).collect();
+            streams.iter().for_each(prepare);
+            streams
+        };
+        let mut compare = |variant, stream: &Stream, prepare: &dyn Fn(&Stream)| {
+            ledger.compare(
+                criterion,
+                Case { group: "launch beside 1,000 idle", variant, batch: IN_A_BATCH, goal: Some(1.1) },
+                |_| {
+                    let _idle = streams(prepare);
+                    launches(stream)
+                },
+                |_| {
+                    // The device has done the same before.
+                    drop(streams(prepare));
+                    launches(stream)
+                },
+            );
+        };
+        compare("unused", &legacy, &unused);
+        compare("used", &legacy, &used);
+        compare("in a stream", &blocking, &used);
     }
 
     fn copies(&mut self, criterion: &mut Criterion) {

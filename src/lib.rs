@@ -14,6 +14,7 @@
 //! | device | `musaSetDevice` | `topsSetDevice` | `cl_device_id`, `cl_context` | [`Device`], always named |
 //! | `cudaMalloc` | `musaMalloc` | `topsMalloc` | SVM or `cl_mem` | [`DeviceBuffer`] |
 //! | `cudaMallocHost` | `musaMallocHost` | `topsHostMalloc` | `CL_MEM_ALLOC_HOST_PTR` | [`PinnedBuffer`] |
+//! | `cudaMallocManaged` | `musaMallocManaged` | | SVM | [`ManagedBuffer`] |
 //! | `cudaMemcpyAsync` | `musaMemcpyAsync` | `topsMemcpyAsync` | `clEnqueueSVMMemcpy`, … | [`Stream::copy`], [`Stream::upload`], [`Stream::download`] |
 //! | stream | `musaStream_t` | `topsStream_t` | in-order queue | [`Stream`] |
 //! | event | `musaEvent_t` | `topsEvent_t` | marker | [`Event`] |
@@ -83,8 +84,8 @@ pub mod testing;
 mod trace;
 
 pub use api::{
-    DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, PinnedBuffer, PinnedSlice, PinnedSliceMut, Reading, Source,
-    Target, Writing,
+    DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, ManagedBuffer, ManagedRead, ManagedWrite, PinnedBuffer,
+    PinnedSlice, PinnedSliceMut, Reading, Source, Target, Writing,
 };
 pub use cl::caps::DeviceType;
 #[cfg(feature = "musa")]
@@ -105,7 +106,7 @@ pub use rt::stream::{Stream, StreamFlags};
 /// What most programs import: `use gridcl::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Device, DeviceBuffer, Dim3, Event, EventFlags, Kernel, KernelArg, Local, Module, PinnedBuffer, Stream,
-        StreamFlags, launch,
+        Device, DeviceBuffer, Dim3, Event, EventFlags, Kernel, KernelArg, Local, ManagedBuffer, Module, PinnedBuffer,
+        Stream, StreamFlags, launch,
     };
 }

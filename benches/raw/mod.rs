@@ -4,6 +4,8 @@
 //! Memory is of the kind that gridcl uses on the device. Every function is one OpenCL call; a failure ends the program.
 //! Objects live as long as the program, but for blocks, which [`Block::free`] gives back.
 
+#![allow(dead_code, reason = "no benchmark needs all of it")]
+
 use cl_sys::*;
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -37,13 +39,23 @@ pub(crate) struct Raw {
 impl Raw {
     /// Opens the device with that name of the platform with that name.
     pub(crate) fn open(platform: &str, name: &str) -> Self {
+        Self::open_with(platform, name, &[])
+    }
+
+    /// The same with a queue that keeps times.
+    pub(crate) fn open_profiling(platform: &str, name: &str) -> Self {
+        Self::open_with(platform, name, &[CL_QUEUE_PROPERTIES as u64, CL_QUEUE_PROFILING_ENABLE])
+    }
+
+    fn open_with(platform: &str, name: &str, properties: &[u64]) -> Self {
         let device = find(platform, name);
         let mut status = CL_SUCCESS;
-        // SAFETY: the device was just found; null and 0 stand for what is left out.
+        let properties = [properties, &[0]].concat();
+        // SAFETY: the device was just found; null and 0 stand for what is left out, and the list ends with 0.
         unsafe {
             let context = clCreateContext(null(), 1, &device, None, null_mut(), &mut status);
             check("clCreateContext", status);
-            let queue = clCreateCommandQueueWithProperties(context, device, null(), &mut status);
+            let queue = clCreateCommandQueueWithProperties(context, device, properties.as_ptr(), &mut status);
             check("clCreateCommandQueueWithProperties", status);
             Self { device, context, queue }
         }
@@ -108,6 +120,43 @@ impl Raw {
         check("clEnqueueNDRangeKernel", unsafe {
             clEnqueueNDRangeKernel(self.queue, kernel.0, 1, null(), &global, &local, 0, null(), null_mut())
         });
+    }
+
+    /// Launches a kernel between two markers, waits, and answers in nanoseconds how long it ran and how far apart the
+    /// markers ended. The queue has to keep times.
+    pub(crate) fn time(&self, kernel: &RawKernel, global: usize, local: usize) -> (u64, u64) {
+        let mut events = [null_mut(); 3];
+        let [before, run, after] = &mut events;
+        // SAFETY: one dimension, one size each; each enqueue gives an event, which is released once.
+        unsafe {
+            check("clEnqueueMarker", clEnqueueMarkerWithWaitList(self.queue, 0, null(), before));
+            check(
+                "clEnqueueNDRangeKernel",
+                clEnqueueNDRangeKernel(self.queue, kernel.0, 1, null(), &global, &local, 0, null(), run),
+            );
+            check("clEnqueueMarker", clEnqueueMarkerWithWaitList(self.queue, 0, null(), after));
+            check("clWaitForEvents", clWaitForEvents(1, after));
+            let [before, run, after] = events;
+            let times = (
+                at(run, CL_PROFILING_COMMAND_END) - at(run, CL_PROFILING_COMMAND_START),
+                at(after, CL_PROFILING_COMMAND_END).saturating_sub(at(before, CL_PROFILING_COMMAND_END)),
+            );
+            for event in events {
+                check("clReleaseEvent", clReleaseEvent(event));
+            }
+            times
+        }
+    }
+
+    /// What the device says its clock can tell apart, in nanoseconds.
+    pub(crate) fn clock_step(&self) -> usize {
+        let mut step = 0_usize;
+        let to = (&raw mut step).cast();
+        // SAFETY: a live device, and room for the answer.
+        check("clGetDeviceInfo", unsafe {
+            clGetDeviceInfo(self.device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, size_of::<usize>(), to, null_mut())
+        });
+        step
     }
 
     /// Copies host memory to the start of a block.
@@ -237,6 +286,19 @@ impl RawKernel {
             clSetKernelArg(self.0, index, size_of::<T>(), std::ptr::from_ref(value).cast())
         });
     }
+}
+
+/// One of the times of a command that is complete.
+///
+/// # Safety
+/// The event has to be live, and of a queue that keeps times.
+unsafe fn at(event: cl_event, what: cl_profiling_info) -> u64 {
+    let mut time = 0_u64;
+    // SAFETY: the caller's, and room for the answer.
+    check("clGetEventProfilingInfo", unsafe {
+        clGetEventProfilingInfo(event, what, size_of::<u64>(), (&raw mut time).cast(), null_mut())
+    });
+    time
 }
 
 fn find(platform_name: &str, device_name: &str) -> cl_device_id {

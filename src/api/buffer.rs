@@ -22,6 +22,13 @@ pub struct DeviceBuffer<T> {
     element: PhantomData<T>,
 }
 
+/// The bytes of so many elements.
+pub(super) fn element_bytes<T>(len: usize) -> Result<usize> {
+    len.checked_mul(size_of::<T>()).ok_or_else(|| {
+        Error::new(ErrorKind::OutOfMemory, format!("elements of {} bytes each", size_of::<T>())).argument("len", len)
+    })
+}
+
 impl<T: Pod> DeviceBuffer<T> {
     /// Memory with whatever is in it.
     ///
@@ -31,11 +38,7 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Safety
     /// The contents are not defined until something is written there.
     pub unsafe fn uninit(device: Device, len: usize) -> Result<Self> {
-        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
-            Error::new(ErrorKind::OutOfMemory, format!("elements of {} bytes each", size_of::<T>()))
-                .argument("len", len)
-        })?;
-        let allocation = memory::allocate(&device.context()?, bytes, Kind::Device)?;
+        let allocation = memory::allocate(&device.context()?, element_bytes::<T>(len)?, Kind::Device)?;
         Ok(Self { allocation, len, element: PhantomData })
     }
 

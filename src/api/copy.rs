@@ -2,6 +2,7 @@
 //! slices of the program's own are done with by then.
 
 use super::buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
+use super::managed::ManagedBuffer;
 use super::pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::copy::{CopyKind, Mode, Pattern, copy, fill};
@@ -184,10 +185,10 @@ impl<T> End for &PinnedBuffer<T> {
         self.len()
     }
     fn settle(&self) -> Result<()> {
-        self.wait_for_writes()
+        self.uses().wait_for_writes()
     }
     fn used_by(&self, stream: &Stream) {
-        self.read_by(stream);
+        self.uses().read_by(stream);
     }
 }
 
@@ -200,10 +201,10 @@ impl<T> End for &mut PinnedBuffer<T> {
         self.len()
     }
     fn settle(&self) -> Result<()> {
-        self.wait_for_all()
+        self.uses().wait_for_all()
     }
     fn used_by(&self, stream: &Stream) {
-        self.written_by(stream);
+        self.uses().written_by(stream);
     }
 }
 
@@ -216,10 +217,10 @@ impl<T> End for PinnedSlice<'_, T> {
         self.range.len()
     }
     fn settle(&self) -> Result<()> {
-        self.buffer.wait_for_writes()
+        self.buffer.uses().wait_for_writes()
     }
     fn used_by(&self, stream: &Stream) {
-        self.buffer.read_by(stream);
+        self.buffer.uses().read_by(stream);
     }
 }
 
@@ -232,13 +233,39 @@ impl<T> End for PinnedSliceMut<'_, T> {
         self.range.len()
     }
     fn settle(&self) -> Result<()> {
-        self.buffer.wait_for_all()
+        self.buffer.uses().wait_for_all()
     }
     fn used_by(&self, stream: &Stream) {
-        self.buffer.written_by(stream);
+        self.buffer.uses().written_by(stream);
     }
 }
 
+impl<T> End for &ManagedBuffer<T> {
+    fn start(&self) -> usize {
+        self.address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+    fn used_by(&self, stream: &Stream) {
+        self.uses().read_by(stream);
+    }
+}
+
+impl<T> End for &mut ManagedBuffer<T> {
+    fn start(&self) -> usize {
+        self.address()
+    }
+    fn elements(&self) -> usize {
+        self.len()
+    }
+    fn used_by(&self, stream: &Stream) {
+        self.uses().written_by(stream);
+    }
+}
+
+impl<T> Source<T> for &ManagedBuffer<T> {}
+impl<T> Target<T> for &mut ManagedBuffer<T> {}
 impl<T> Source<T> for &DeviceBuffer<T> {}
 impl<T> Source<T> for DeviceSlice<'_, T> {}
 impl<T> Source<T> for &PinnedBuffer<T> {}

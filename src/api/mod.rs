@@ -2,9 +2,11 @@
 
 mod buffer;
 mod copy;
+mod managed;
 mod pinned;
 mod symbol;
 
 pub use buffer::{DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut};
 pub use copy::{Source, Target};
+pub use managed::{ManagedBuffer, ManagedRead, ManagedWrite};
 pub use pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut, Reading, Writing};

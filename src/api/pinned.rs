@@ -1,14 +1,12 @@
 //! Typed pinned host memory: the only host memory that asynchronous copies take.
 
-use super::buffer::within;
-use crate::error::{Error, ErrorKind, Result};
-use crate::rt::context::Context;
+use super::buffer::{element_bytes, within};
+use crate::error::Result;
 use crate::rt::device::Device;
+use crate::rt::launch::args::{Argument, KernelArg};
 use crate::rt::memory::{self, Allocation, host};
-use crate::rt::stream::Stream;
-use crate::rt::stream::lanes::Ticket;
+use crate::rt::stream::uses::Uses;
 use bytemuck::Pod;
-use parking_lot::Mutex;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range, RangeBounds};
@@ -16,9 +14,12 @@ use std::sync::Arc;
 
 /// `len` elements of `T` in pinned host memory.
 ///
-/// A copy may still be reading or writing it when the call that asked for the copy has returned, so the elements are
-/// reached through guards, which wait for that: [`read`](Self::read) for copies into the buffer,
-/// [`write`](Self::write) for all. Dropping the buffer never waits.
+/// A copy or a kernel may still be using it when the call that asked for it has returned, so the elements are reached
+/// through guards, which wait for that: [`read`](Self::read) for what writes the buffer, [`write`](Self::write) for
+/// all. Dropping the buffer never waits.
+///
+/// As an argument of a kernel it is read and written where it is, over the bus on a GPU (zero-copy). Devices that
+/// cannot do that refuse the launch with [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported).
 ///
 /// ```
 /// use gridcl::{Device, DeviceBuffer, PinnedBuffer};
@@ -36,27 +37,17 @@ use std::sync::Arc;
 pub struct PinnedBuffer<T> {
     allocation: Option<Arc<Allocation>>,
     len: usize,
-    uses: Mutex<Uses>,
+    uses: Uses,
     element: PhantomData<T>,
-}
-
-/// Work that may not be done with the buffer.
-#[derive(Default)]
-struct Uses {
-    reads: Vec<(Arc<Context>, Ticket)>,
-    writes: Vec<(Arc<Context>, Ticket)>,
 }
 
 impl<T: Pod> PinnedBuffer<T> {
     /// Zeroed pinned memory, allocated through `device`; copies of any device take it.
     ///
     /// # Errors
-    /// [`ErrorKind::OutOfMemory`] when there is no more memory that can be pinned.
+    /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory) when there is no more memory that can be pinned.
     pub fn new(device: Device, len: usize) -> Result<Self> {
-        let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| {
-            Error::new(ErrorKind::OutOfMemory, format!("elements of {} bytes each", size_of::<T>()))
-                .argument("len", len)
-        })?;
+        let bytes = element_bytes::<T>(len)?;
         let allocation = match bytes {
             0 => None,
             _ => Some(host::allocate_pinned(&device.context()?, bytes, 0)?),
@@ -65,24 +56,24 @@ impl<T: Pod> PinnedBuffer<T> {
             // SAFETY: the memory is ours alone and that large.
             unsafe { std::ptr::write_bytes(allocation.base() as *mut u8, 0, bytes) };
         }
-        Ok(Self { allocation, len, uses: Mutex::default(), element: PhantomData })
+        Ok(Self { allocation, len, uses: Uses::default(), element: PhantomData })
     }
 
-    /// The elements to read, once copies into the buffer are done.
+    /// The elements to read, once what writes the buffer is done.
     ///
     /// # Errors
-    /// What the device reported about those copies.
+    /// What the device reported about that work.
     pub fn read(&self) -> Result<Reading<'_, T>> {
-        self.wait_for_writes()?;
+        self.uses.wait_for_writes()?;
         Ok(Reading { elements: self.elements() })
     }
 
-    /// The elements to read and write, once all copies with the buffer are done.
+    /// The elements to read and write, once what uses the buffer is done.
     ///
     /// # Errors
-    /// What the device reported about those copies.
+    /// What the device reported about that work.
     pub fn write(&mut self) -> Result<Writing<'_, T>> {
-        self.wait_for_all()?;
+        self.uses.wait_for_all()?;
         let (start, len) = (self.start(), self.len);
         // SAFETY: the memory is ours, initialised, as long as `self`, and nothing else uses it.
         Ok(Writing { elements: unsafe { std::slice::from_raw_parts_mut(start, len) } })
@@ -130,49 +121,23 @@ impl<T> PinnedBuffer<T> {
         self.start() as usize
     }
 
-    /// Waits for the copies into the buffer. They stay listed until they are over: another thread, or a call after a
-    /// failure, has to wait as well.
-    pub(super) fn wait_for_writes(&self) -> Result<()> {
-        let writes = self.uses.lock().writes.clone();
-        wait(&writes)?;
-        self.uses.lock().writes.retain(|(_, ticket)| !ticket.is_done());
-        Ok(())
-    }
-
-    /// Waits for the copies in both directions.
-    pub(super) fn wait_for_all(&self) -> Result<()> {
-        let reads = self.uses.lock().reads.clone();
-        wait(&reads)?;
-        self.uses.lock().reads.retain(|(_, ticket)| !ticket.is_done());
-        self.wait_for_writes()
-    }
-
-    pub(super) fn read_by(&self, stream: &Stream) {
-        note(&mut self.uses.lock().reads, stream);
-    }
-
-    pub(super) fn written_by(&self, stream: &Stream) {
-        note(&mut self.uses.lock().writes, stream);
+    /// The work that may still use the buffer.
+    pub(super) fn uses(&self) -> &Uses {
+        &self.uses
     }
 }
 
-fn note(uses: &mut Vec<(Arc<Context>, Ticket)>, stream: &Stream) {
-    uses.retain(|(_, ticket)| !ticket.is_done());
-    if let Some(ticket) = stream.ticket() {
-        uses.push((Arc::clone(stream.context()), ticket));
+// SAFETY: the memory lives until the last work that is noted here is done.
+unsafe impl<T: Pod> KernelArg for PinnedBuffer<T> {
+    fn argument(&self) -> Argument<'_> {
+        Argument::shared(self.allocation.as_ref().map_or(0, |memory| memory.base()), &self.uses)
     }
-}
-
-fn wait(uses: &[(Arc<Context>, Ticket)]) -> Result<()> {
-    uses.iter().try_for_each(|(context, ticket)| context.wait_until(ticket))
 }
 
 impl<T> Drop for PinnedBuffer<T> {
     fn drop(&mut self) {
-        let Uses { reads, writes } = std::mem::take(self.uses.get_mut());
         if let Some(allocation) = &self.allocation {
-            let tickets = reads.into_iter().chain(writes).map(|(_, ticket)| ticket).collect();
-            memory::give_up_after(allocation, tickets);
+            memory::give_up_after(allocation, self.uses.take());
         }
     }
 }

@@ -42,6 +42,43 @@ impl Svm {
     pub(crate) fn address(&self) -> usize {
         self.address.as_ptr() as usize
     }
+
+    /// Hands the first `bytes` to the host, in the order of `queue` and without waiting. Only a coarse-grained block
+    /// needs it.
+    pub(crate) fn map(&self, queue: &Queue, bytes: usize) -> Result<()> {
+        let address = self.address.as_ptr();
+        // SAFETY: the range is the block's own, which lives until the owner waited for the queue.
+        call("clEnqueueSVMMap", || {
+            raw!(clEnqueueSVMMap(
+                queue.raw(),
+                cl3::types::CL_FALSE,
+                CL_MAP_READ | CL_MAP_WRITE,
+                address,
+                bytes,
+                0,
+                null(),
+                null_mut(),
+            ))
+        })?;
+        self.context.count_mapped(true);
+        Ok(())
+    }
+
+    /// Hands the block back to the device, in the order of `queue` and without waiting.
+    pub(crate) fn unmap(&self, queue: &Queue) -> Result<()> {
+        let address = self.address.as_ptr();
+        // SAFETY: unmaps what `map` mapped.
+        call("clEnqueueSVMUnmap", || raw!(clEnqueueSVMUnmap(queue.raw(), address, 0, null(), null_mut())))?;
+        self.context.count_mapped(false);
+        Ok(())
+    }
+
+    /// The same memory as a buffer object (`CL_MEM_USE_HOST_PTR`), for the calls that take no address: rectangles and
+    /// images. It has to be dropped before the block, and `bytes` are the block's.
+    pub(crate) fn alias(&self, bytes: usize) -> Result<Buffer> {
+        let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+        Buffer::with_flags(self.context.raw(), flags, bytes, self.address.as_ptr())
+    }
 }
 
 impl Drop for Svm {
@@ -110,6 +147,36 @@ pub(crate) struct HostBuffer {
     buffer: Buffer,
     queue: Arc<Queue>,
     address: NonNull<c_void>,
+    /// The memory, where it is ours. Ends after the buffer.
+    _pages: Option<Pages>,
+}
+
+/// Pages of the process's own.
+#[derive(Debug)]
+struct Pages {
+    start: NonNull<c_void>,
+    bytes: usize,
+}
+
+impl Pages {
+    fn new(bytes: usize) -> Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let start = unsafe { libc::mmap(null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        let out_of_memory = super::Failure { entry: "mmap", status: cl3::error_codes::CL_OUT_OF_HOST_MEMORY };
+        if start == libc::MAP_FAILED {
+            return Err(out_of_memory);
+        }
+        Ok(Self { start: NonNull::new(start).ok_or(out_of_memory)?, bytes })
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: the mapping that `new` made, of which nothing is in use any more.
+        let unmapped = unsafe { libc::munmap(self.start.as_ptr(), self.bytes) };
+        debug_assert_eq!(unmapped, 0, "{}", std::io::Error::last_os_error());
+    }
 }
 
 // SAFETY: the mapping is a plain range of host memory that this value owns.
@@ -122,6 +189,15 @@ impl HostBuffer {
     pub(crate) fn new(context: &Context, queue: &Arc<Queue>, bytes: usize) -> Result<Self> {
         let flags = CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR;
         Self::map(Buffer::with_flags(context.raw(), flags, bytes, null_mut())?, queue, bytes)
+    }
+
+    /// The same in pages of ours that the driver pins (`CL_MEM_USE_HOST_PTR`).
+    pub(crate) fn in_own_pages(context: &Context, queue: &Arc<Queue>, bytes: usize) -> Result<Self> {
+        let pages = Pages::new(bytes)?;
+        // SAFETY: the pages live as long as the value.
+        let mut pinned = unsafe { Self::over(context, queue, pages.start.as_ptr() as usize, bytes) }?;
+        pinned._pages = Some(pages);
+        Ok(pinned)
     }
 
     /// Pins memory that the program has (`CL_MEM_USE_HOST_PTR`).
@@ -151,7 +227,7 @@ impl HostBuffer {
         })
         .map(drop_event)?;
         let address = NonNull::new(address).ok_or(super::Failure { entry: "clEnqueueMapBuffer", status: -12 })?;
-        Ok(Self { buffer, queue: Arc::clone(queue), address })
+        Ok(Self { buffer, queue: Arc::clone(queue), address, _pages: None })
     }
 
     /// The first byte of the mapping.

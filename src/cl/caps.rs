@@ -173,9 +173,17 @@ impl Caps {
         self.vendor.starts_with("NVIDIA")
     }
 
-    /// Whether kernels reach host memory by its own address: where host and device are one.
-    pub(crate) fn kernels_reach_host_memory(&self) -> bool {
-        self.device_type == DeviceType::Cpu && self.svm != SvmSupport::None
+    /// Whether kernels may reach pinned host memory by its own address: where host and device are one, and where the
+    /// driver takes the addresses of pages that it pinned. On a GPU only a trial shows it.
+    pub(crate) fn may_reach_host_memory(&self) -> bool {
+        self.svm != SvmSupport::None && (self.device_type == DeviceType::Cpu || self.pins_own_pages())
+    }
+
+    /// Kernels on NVIDIA's (580.159) reach memory that `CL_MEM_ALLOC_HOST_PTR` gave through its buffer object alone, and
+    /// the host sees what they wrote only once it unmapped and mapped it. Pages of ours that the driver pins are reached
+    /// by their addresses, seen at once, and copied as fast.
+    pub(crate) fn pins_own_pages(&self) -> bool {
+        self.vendor.starts_with("NVIDIA")
     }
 
     /// Whether the driver knows queue priorities (`cl_khr_priority_hints`).

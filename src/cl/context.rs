@@ -4,12 +4,15 @@ use super::call::{Live, Object, call};
 use super::status::Result;
 use cl3::types::{cl_context, cl_device_id};
 use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A context and its device; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Context {
     raw: cl_context,
     device: cl_device_id,
+    /// Blocks of shared virtual memory that the host has.
+    mapped: AtomicUsize,
     _live: Live,
 }
 
@@ -25,11 +28,25 @@ impl Context {
         let raw = call("clCreateContext", || {
             cl3::context::create_context(&[device], std::ptr::null(), Some(notify), std::ptr::null_mut())
         })?;
-        Ok(Self { raw, device, _live: Live::new(Object::Context) })
+        Ok(Self { raw, device, mapped: AtomicUsize::new(0), _live: Live::new(Object::Context) })
     }
 
     pub(super) fn raw(&self) -> cl_context {
         self.raw
+    }
+
+    /// How many blocks of shared virtual memory the host has: counted here, at the calls, so that the runtime's own
+    /// account can be held against it. No CPU driver shows a block that a kernel uses while it is mapped.
+    pub(crate) fn mapped_blocks(&self) -> usize {
+        self.mapped.load(Relaxed)
+    }
+
+    pub(super) fn count_mapped(&self, more: bool) {
+        if more {
+            self.mapped.fetch_add(1, Relaxed)
+        } else {
+            self.mapped.fetch_sub(1, Relaxed)
+        };
     }
 
     pub(super) fn device(&self) -> cl_device_id {

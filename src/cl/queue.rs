@@ -31,6 +31,15 @@ impl Wait {
     }
 }
 
+/// A box of bytes that moves between a buffer and host memory: rows of `extent[0]` bytes, `extent[1]` to a slice,
+/// `extent[2]` slices, and how far rows and slices are apart on either side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rect {
+    pub(crate) extent: [usize; 3],
+    pub(crate) buffer: [usize; 2],
+    pub(crate) host: [usize; 2],
+}
+
 /// A hint of how urgent a queue is (`cl_khr_priority_hints`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
@@ -157,6 +166,28 @@ impl Queue {
         })
     }
 
+    /// Moves shared virtual memory to where the queue's device, or the host, reaches it soonest. A hint.
+    ///
+    /// # Safety
+    /// The range has to be valid until the command is done.
+    pub(crate) unsafe fn migrate_svm(&self, address: usize, bytes: usize, to_host: bool) -> Result<()> {
+        let pointer = address as *const c_void;
+        let flags = if to_host { cl3::memory::CL_MIGRATE_MEM_OBJECT_HOST } else { 0 };
+        // SAFETY: the caller's; the two lists have an entry each.
+        call("clEnqueueSVMMigrateMem", || {
+            raw!(clEnqueueSVMMigrateMem(
+                self.raw,
+                1,
+                (&raw const pointer).cast_mut(),
+                &raw const bytes,
+                flags,
+                0,
+                null(),
+                null_mut(),
+            ))
+        })
+    }
+
     /// Writes host memory into a buffer.
     ///
     /// # Safety
@@ -191,6 +222,60 @@ impl Queue {
                 wait.flag(),
                 at,
                 bytes,
+                to as *mut c_void,
+                0,
+                null(),
+                null_mut(),
+            ))
+        })
+    }
+
+    /// Writes a box of host memory into a buffer from byte `at` on, in one command.
+    ///
+    /// # Safety
+    /// `from` has to be readable until the command is done, and the box has to lie in the buffer.
+    pub(crate) unsafe fn write_rect(&self, to: &Buffer, at: usize, from: usize, rect: &Rect) -> Result<()> {
+        let (origin, zero) = ([at, 0, 0], [0; 3]);
+        // SAFETY: the caller's.
+        call("clEnqueueWriteBufferRect", || {
+            raw!(clEnqueueWriteBufferRect(
+                self.raw,
+                to.raw(),
+                CL_FALSE,
+                origin.as_ptr(),
+                zero.as_ptr(),
+                rect.extent.as_ptr(),
+                rect.buffer[0],
+                rect.buffer[1],
+                rect.host[0],
+                rect.host[1],
+                from as *const c_void,
+                0,
+                null(),
+                null_mut(),
+            ))
+        })
+    }
+
+    /// Reads a box of a buffer, from byte `at` on, into host memory, in one command.
+    ///
+    /// # Safety
+    /// `to` has to be writable until the command is done, and the box has to lie in the buffer.
+    pub(crate) unsafe fn read_rect(&self, from: &Buffer, at: usize, to: usize, rect: &Rect) -> Result<()> {
+        let (origin, zero) = ([at, 0, 0], [0; 3]);
+        // SAFETY: the caller's.
+        call("clEnqueueReadBufferRect", || {
+            raw!(clEnqueueReadBufferRect(
+                self.raw,
+                from.raw(),
+                CL_FALSE,
+                origin.as_ptr(),
+                zero.as_ptr(),
+                rect.extent.as_ptr(),
+                rect.buffer[0],
+                rect.buffer[1],
+                rect.host[0],
+                rect.host[1],
                 to as *mut c_void,
                 0,
                 null(),

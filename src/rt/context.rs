@@ -3,17 +3,17 @@
 use super::copy::Staging;
 use super::copy::builtin::Builtin;
 use super::device::Device;
-use super::memory::Memory;
+use super::memory::{Memory, host};
 use super::runtime::refuse_here;
 use super::stream::lanes::{Join, Lanes, Ticket};
 use super::stream::order::{LaneId, Order};
 use crate::cl::platform::DeviceId;
-use crate::cl::{self, Caps, Failure, Queue};
+use crate::cl::{self, Caps, DeviceType, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
 use parking_lot::Mutex;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// One context of exactly one device. Objects of the program hold it, so it outlives them; [`Context::end`] says
 /// that they are dead all the same.
@@ -28,6 +28,7 @@ pub(crate) struct Context {
     memory: Memory,
     staging: Staging,
     builtin: Builtin,
+    reaches_host: OnceLock<bool>,
     /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
     reports: Mutex<Vec<(LaneId, Error)>>,
     alive: AtomicBool,
@@ -47,6 +48,7 @@ impl Context {
             memory: Memory::new(device.form(), device.caps()),
             staging: Staging::default(),
             builtin: Builtin::default(),
+            reaches_host: OnceLock::new(),
             reports: Mutex::default(),
             alive: AtomicBool::new(true),
             cl,
@@ -87,6 +89,13 @@ impl Context {
 
     pub(crate) fn builtin(&self) -> &Builtin {
         &self.builtin
+    }
+
+    /// Whether kernels reach pinned host memory by its own address; tried once where only that tells.
+    pub(crate) fn kernels_reach_host_memory(&self) -> bool {
+        let caps = self.caps();
+        caps.may_reach_host_memory()
+            && (caps.device_type == DeviceType::Cpu || *self.reaches_host.get_or_init(|| host::try_reach(self)))
     }
 
     /// Whether objects of this context may still be used.
@@ -130,6 +139,7 @@ impl Context {
         let outcome = self.lanes.wait(lane).map_err(|failure| self.note(failure));
         self.memory.pools().synchronized();
         outcome?;
+        self.catch_up()?;
         self.device.check()?;
         self.take_report(|of| of == lane)
     }
@@ -145,16 +155,24 @@ impl Context {
         refuse_here()?;
         let outcome = self.lanes.wait_until(ticket).map_err(|failure| self.note(failure));
         self.memory.pools().synchronized();
-        outcome
+        outcome?;
+        self.catch_up()
     }
 
     /// After a wait for an event, which tells the lanes nothing: memory that was freed in stream order before it may
     /// be anybody's.
-    pub(crate) fn waited_for_event(&self) {
+    pub(crate) fn waited_for_event(&self) -> Result<()> {
         if self.memory.pools().have_parked() {
             self.lanes.poll();
             self.memory.pools().synchronized();
         }
+        self.catch_up()
+    }
+
+    /// What follows a moment at which the host knows work to be done: managed memory is the host's again where no
+    /// stream may use it.
+    pub(crate) fn catch_up(&self) -> Result<()> {
+        self.memory.managed().restore(self).map_err(|failure| self.note(failure))
     }
 
     /// Blocks until all lanes are done.
@@ -163,6 +181,7 @@ impl Context {
         self.memory.reclaim();
         self.memory.pools().synchronized();
         outcome?;
+        self.catch_up()?;
         self.device.check()?;
         self.take_report(|_| true)
     }

@@ -5,18 +5,24 @@ use super::device::Device;
 use super::ipc::{self, HANDLE_BYTES};
 use super::stream::Stream;
 use super::stream::lanes::Marked;
+use super::stream::waker;
 use crate::cl::Progress;
 use crate::error::{Error, ErrorKind, Result};
 use bitflags::bitflags;
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+/// How often a thread that sleeps looks for itself.
+const LOOK: Duration = Duration::from_millis(100);
 
 bitflags! {
     /// How an event behaves; the numbers are those of both dialects.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
     pub struct EventFlags: u32 {
-        /// A host thread that waits sleeps.
+        /// A host thread that waits sleeps; without it some drivers spin, and wake sooner.
         const BLOCKING_SYNC = 1;
         /// The event keeps no time, which makes recording it cheaper.
         const DISABLE_TIMING = 2;
@@ -172,7 +178,8 @@ impl Event {
     /// As [`is_done`](Self::is_done).
     pub fn synchronize(&self) -> Result<()> {
         self.0.context.check()?;
-        self.latest().map_or(Ok(()), |record| record.wait())
+        let Some(record) = self.latest() else { return Ok(()) };
+        if self.0.flags.contains(EventFlags::BLOCKING_SYNC) { record.sleep() } else { record.wait() }
     }
 
     /// Milliseconds from `earlier` to this event, negative when they are the other way round. Resolution is the
@@ -261,6 +268,7 @@ impl Record {
             Progress::Pending => Ok(false),
             Progress::Complete => {
                 self.settle(true);
+                self.context.catch_up()?;
                 Ok(true)
             }
             Progress::Failed(failure) => {
@@ -274,8 +282,28 @@ impl Record {
         let Some(marked) = &self.marked else { return self.entry.as_ref().map_or(Ok(()), ipc::Entry::wait) };
         marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
         self.settle(true);
-        self.context.waited_for_event();
-        Ok(())
+        self.context.waited_for_event()
+    }
+
+    /// The same, but the thread surely sleeps: some drivers spin in their own waits.
+    fn sleep(&self) -> Result<()> {
+        // What other processes recorded is slept for anyway.
+        let Some(marked) = &self.marked else { return self.wait() };
+        if self.is_done()? {
+            return Ok(());
+        }
+        let (ring, bell) = sync_channel(1);
+        let signal = move || {
+            let _ = ring.try_send(());
+        };
+        waker::at_end(&marked.marker, signal).map_err(|failure| self.context.note(failure))?;
+        // Some drivers do not call back about work that failed.
+        while bell.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if self.is_done()? {
+                return Ok(());
+            }
+        }
+        self.wait()
     }
 
     /// Lets other processes know at once what this one has seen; the driver's callback may come later.

@@ -89,7 +89,7 @@ impl Future for Completion {
 fn ask(record: Record, task: Arc<Mutex<Waker>>) -> Result<()> {
     let wake = move || waker::tell(News::Wake(task.lock().clone()));
     match &record.marked {
-        Some(marked) => marked.marker.on_end(wake).map_err(|failure| record.context.note(failure)),
+        Some(marked) => waker::at_end(&marked.marker, wake).map_err(|failure| record.context.note(failure)),
         // A record of another process, whose end no driver of ours reports: a thread waits for it.
         None => std::thread::Builder::new()
             .name("gridcl-future".into())

@@ -1,10 +1,12 @@
 //! Callbacks in stream order (MUSA "stream callbacks"; behaviour.md 3.8 StreamAddCallback and LaunchHostFunc, 1.6).
 
-use crate::support::{device, in_time, wait_until};
-use gridcl::testing::guard;
+use crate::child;
+use crate::support::{Latch, device, in_time, wait_until};
+use crate::work::{hold_legacy, stepped};
+use gridcl::testing::{fail, guard};
 use gridcl::{DeviceBuffer, ErrorKind, EventFlags};
 use std::ffi::c_void;
-use std::ptr::null_mut;
+use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -171,12 +173,106 @@ both_dialects! {
             unreachable!("a refused callback does not run");
         }
         let _guard = guard();
-        fails!(unsafe { stream_add_callback(LEGACY, None, null_mut(), 0) }, INVALID_VALUE, "callback = null");
-        fails!(unsafe { stream_add_callback(LEGACY, Some(never), null_mut(), 1) }, INVALID_VALUE, "flags = 0x1");
         let mut stream = null_mut();
         ok!(unsafe { stream_create(&mut stream) });
+        for stream in [LEGACY, PER_THREAD, stream] {
+            fails!(unsafe { stream_add_callback(stream, None, null_mut(), 0) }, INVALID_VALUE, "callback = null");
+            // TOPS knows 2.
+            for flags in [1, 3, 4, u32::MAX] {
+                let value = format!("flags = {flags:#x}");
+                fails!(unsafe { stream_add_callback(stream, Some(never), null_mut(), flags) }, INVALID_VALUE, &value);
+            }
+        }
         ok!(stream_destroy(stream));
-        fails!(unsafe { stream_add_callback(stream, Some(never), null_mut(), 0) }, INVALID_HANDLE, "stream = ");
+        for stream in [stream, without_provenance_mut(0x1234_5678)] {
+            fails!(unsafe { stream_add_callback(stream, Some(never), null_mut(), 0) }, INVALID_HANDLE, "stream = ");
+        }
+        // What was refused holds nothing back.
+        ok!(device_synchronize());
+    }
+
+    fn a_callback_runs_once_the_work_before_it_is_done() {
+        unsafe extern "C" fn count(_: Stream, _: Code, user: *mut c_void) {
+            unsafe { Notes::of(user) }.calls.fetch_add(1, SeqCst);
+        }
+        let _guard = guard();
+        let (cells, s, aside) = (work::Cells::new(1), work::blocking(), work::aside());
+        // Held by the default stream's rules, or by an event.
+        for stream in [LEGACY, *s, PER_THREAD, *aside] {
+            let (notes, event) = (Notes::default(), work::untimed());
+            let gate = hold_legacy();
+            ok!(event_record(*event, LEGACY));
+            ok!(stream_wait_event(stream, *event, 0));
+            ok!(unsafe { stream_add_callback(stream, Some(count), notes.user(), 0) });
+            cells.held(stream);
+            assert_eq!(notes.calls.load(SeqCst), 0, "the work before it is held");
+            gate.open();
+            work::comes_to_its_end(stream);
+            assert_eq!(notes.calls.load(SeqCst), 1);
+        }
+        // Records and queries tell of callbacks as of any work.
+        let (notes, event) = (Notes::default(), work::timed());
+        for number in 0..20 {
+            cells.step(*s, 0, number);
+            ok!(unsafe { stream_add_callback(*s, Some(count), notes.user(), 0) });
+            ok!(event_record(*event, *s));
+            ok!(event_synchronize(*event));
+            assert_eq!(notes.calls.load(SeqCst), number + 1);
+            assert_eq!(cells.peek(0), (0..=number).fold(0, stepped));
+        }
+    }
+
+    /// What stands behind a callback in other streams waits for it too: the default stream for one in a blocking
+    /// stream and the other way round, any stream for an event behind it.
+    fn the_order_of_streams_goes_through_callbacks() {
+        unsafe extern "C" fn pass(_: Stream, _: Code, user: *mut c_void) {
+            unsafe { Latch::pass(user) };
+        }
+        let _guard = guard();
+        let (cells, s, aside) = (work::Cells::new(3), work::blocking(), work::aside());
+        for (first, second) in [(LEGACY, *s), (*s, LEGACY), (PER_THREAD, LEGACY), (LEGACY, PER_THREAD)] {
+            cells.clear();
+            let (latch, event) = (Latch::default(), work::untimed());
+            ok!(unsafe { stream_add_callback(first, Some(pass), latch.user(), 0) });
+            ok!(event_record(*event, first));
+            ok!(stream_wait_event(*aside, *event, 0));
+            for (cell, stream) in [first, second, *aside].into_iter().enumerate() {
+                cells.step_for(stream, cell, 5, 0);
+            }
+            cells.held_event(*event);
+            assert_eq!([0, 1, 2].map(|cell| cells.peek(cell)), [0; 3], "all of it waits for the callback");
+            drop(latch);
+            assert_eq!(cells.all(), [5; 3]);
+        }
+    }
+
+    /// NV-CB: a callback behind work that failed is told so. The failure is planned, in a process of its own.
+    fn callbacks_are_told_that_the_device_failed() {
+        unsafe extern "C" fn pass(_: Stream, _: Code, user: *mut c_void) {
+            unsafe { Latch::pass(user) };
+        }
+        unsafe extern "C" fn note(_: Stream, status: Code, user: *mut c_void) {
+            let notes = unsafe { Notes::of(user) };
+            notes.note(status);
+            notes.calls.fetch_add(1, SeqCst);
+        }
+        if !child::is_child() {
+            let name = format!("callbacks::{NAME}::callbacks_are_told_that_the_device_failed");
+            return child::passes(&name, &[]);
+        }
+        let launch_failure = if NAME == "musa" { Code(400) } else { Code(719) };
+        let (cells, s, aside) = (work::Cells::new(1), work::blocking(), work::aside());
+        let (latch, notes) = (Latch::default(), Notes::default());
+        ok!(unsafe { stream_add_callback(*s, Some(pass), latch.user(), 0) });
+        ok!(unsafe { stream_add_callback(*s, Some(note), notes.user(), 0) });
+        cells.step(*aside, 0, 1);
+        fail("clFinish", 0, -36);
+        assert_eq!(stream_synchronize(*aside), launch_failure);
+        drop(latch);
+        wait_until("the callback", || notes.calls.load(SeqCst) == 1);
+        assert_eq!(notes.noted(), [format!("{launch_failure:?}")]);
+        // Nothing can be given back on a device that failed.
+        std::mem::forget((cells, s, aside));
     }
 
     fn a_destroyed_stream_still_runs_its_callbacks() {
@@ -214,6 +310,47 @@ fn tops_takes_its_blocking_flag_and_musa_has_a_function_without_status() {
     let code = unsafe { gridcl::musa::musaLaunchHostFunc(null_mut(), None, null_mut()) };
     assert_eq!(code, gridcl::musa::musaErrorInvalidValue);
     let _ = gridcl::musa::musaGetLastError();
+}
+
+/// MUSA alone has it; what holds for callbacks with a status holds for these.
+#[test]
+fn a_function_without_status_is_a_callback_like_any_other() {
+    use crate::dialects::musa::*;
+    use gridcl::musa::musaLaunchHostFunc;
+    unsafe extern "C" fn append(user: *mut c_void) {
+        let notes = unsafe { Notes::of(user) };
+        let turn = notes.calls.fetch_add(1, SeqCst);
+        notes.note((turn, device_synchronize() == NOT_PERMITTED));
+    }
+    unsafe extern "C" fn pass(user: *mut c_void) {
+        unsafe { Latch::pass(user) };
+    }
+    let _guard = guard();
+    let (cells, s, aside) = (work::Cells::new(1), work::blocking(), work::aside());
+    for stream in [LEGACY, PER_THREAD, *s, *aside] {
+        let (notes, latch) = (Notes::default(), Latch::default());
+        cells.clear();
+        ok!(unsafe { musaLaunchHostFunc(stream, Some(pass), latch.user()) });
+        for _ in 0..3 {
+            ok!(unsafe { musaLaunchHostFunc(stream, Some(append), notes.user()) });
+        }
+        cells.step(stream, 0, 4);
+        cells.held(stream);
+        assert_eq!((notes.calls.load(SeqCst), cells.peek(0)), (0, 0), "they wait, and what follows waits for them");
+        drop(latch);
+        ok!(stream_synchronize(stream));
+        assert_eq!(notes.noted(), [0, 1, 2].map(|turn| format!("{:?}", (turn, true))));
+        assert_eq!(cells.get(0), 4);
+        fails!(unsafe { musaLaunchHostFunc(stream, None, null_mut()) }, INVALID_VALUE, "LaunchHostFunc: fn = null");
+    }
+    let mut dead = null_mut();
+    ok!(unsafe { stream_create(&mut dead) });
+    ok!(stream_destroy(dead));
+    for stream in [dead, without_provenance_mut(0x1234_5678)] {
+        let refused = unsafe { musaLaunchHostFunc(stream, Some(append), null_mut()) };
+        assert_eq!(refused, INVALID_HANDLE);
+        assert_eq!(get_last_error(), INVALID_HANDLE);
+    }
 }
 
 #[test]

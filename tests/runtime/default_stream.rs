@@ -4,10 +4,11 @@
 //! and where a gate holds the first action back the second is seen not to run. What the default stream is *not*
 //! ordered with stands in [`crate::unordered`].
 
-use crate::support::{device, gated};
-use crate::work::{filled, hold_legacy, stepped};
+use crate::support::{Latch, device, gated, in_time, wait_until};
+use crate::work::{BRISK, filled, hold_legacy, stepped};
 use gridcl::testing::guard;
 use gridcl::{Device, testing::Gate};
+use std::ffi::c_void;
 
 /// What a program can put into a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,12 +67,18 @@ both_dialects! {
                 if b == Act::Wait && second != LEGACY {
                     continue;
                 }
-                for round in 0..8 {
+                for round in 0..50 {
                     let event = if round % 2 == 0 { work::untimed() } else { work::timed() };
                     cells.clear();
                     cells.set(LEGACY, 1, 0x5A);
                     ok!(device_synchronize());
-                    cells.step(first, 3, 1);
+                    if round % 4 < 2 {
+                        cells.step(first, 3, 1);
+                    } else {
+                        // The second stream is even with the first: what it waits for is the next action alone.
+                        cells.step_for(first, 3, 1, BRISK);
+                        cells.step_for(second, 3, 2, BRISK);
+                    }
                     let mut value = stepped(0, 5);
                     match a {
                         Act::Launch => cells.step(first, 0, 5),
@@ -125,6 +132,72 @@ both_dialects! {
         }
     }
 
+    /// Every stream held in turn, each action in it and each in every other stream: what has an order waits, and what
+    /// has none does not.
+    fn every_cell_of_the_table_is_ordered_or_is_not() {
+        unsafe extern "C" fn pass(_: Stream, _: Code, user: *mut c_void) {
+            unsafe { Latch::pass(user) };
+        }
+        let _guard = guard();
+        let cells = work::Cells::new(6);
+        let made = [work::blocking(), work::blocking(), work::aside(), work::aside()];
+        let [s, t, aside, apart] = [*made[0], *made[1], *made[2], *made[3]];
+        let (probe, early) = (work::blocking(), work::untimed());
+        ok!(event_record(*early, apart));
+        let act = |act: Act, stream: Stream, cell: usize, event: Event| match act {
+            Act::Launch => cells.step_for(stream, cell, 5, BRISK),
+            Act::Copy => cells.copy(stream, cell, 5),
+            Act::Set => cells.set(stream, cell, 0x5A),
+            Act::Record => ok!(event_record(event, stream)),
+            Act::Wait => ok!(stream_wait_event(stream, *early, 0)),
+        };
+        let streams = [LEGACY, PER_THREAD, s, t, aside, apart];
+        let pairs = streams.into_iter().flat_map(|first| streams.map(|second| (first, second)));
+        for (first, second) in pairs.filter(|(first, second)| first != second) {
+            let is_aside = |stream: Stream| stream == aside || stream == apart;
+            let related = (first == LEGACY || second == LEGACY) && !is_aside(first) && !is_aside(second);
+            for (a, b) in ACTS.into_iter().flat_map(|a| ACTS.map(|b| (a, b))) {
+                let what = format!("{a:?} in {first:?}, {b:?} in {second:?}");
+                cells.clear();
+                cells.set(LEGACY, 5, 0x5A);
+                ok!(device_synchronize());
+                let (latch, event, other) = (Latch::default(), work::untimed(), work::untimed());
+                ok!(unsafe { stream_add_callback(first, Some(pass), latch.user(), 0) });
+                act(a, first, 0, *other);
+                act(b, second, 1, *event);
+                let expected = match b {
+                    Act::Launch => 5,
+                    Act::Copy | Act::Set => SOURCE,
+                    // What comes after the record, and after the wait, tells.
+                    Act::Record => {
+                        let after = if first == apart { aside } else { apart };
+                        ok!(stream_wait_event(after, *event, 0));
+                        cells.step_for(after, 1, 5, BRISK);
+                        5
+                    }
+                    Act::Wait => {
+                        let after = if second == LEGACY { *probe } else { second };
+                        // In a blocking stream a wait adds no other one (row 13), but what follows it does.
+                        cells.step_for(after, 1, 5, BRISK);
+                        5
+                    }
+                };
+                if related {
+                    for _ in 0..2 {
+                        cells.look_around();
+                        assert_eq!(cells.peek(1), 0, "{what}: waits");
+                    }
+                } else {
+                    wait_until(&what, || cells.peek(1) == expected);
+                }
+                drop(latch);
+                let code = in_time(&what, || device_synchronize());
+                assert_eq!(code, SUCCESS);
+                assert_eq!(cells.peek(1), expected, "{what}");
+            }
+        }
+    }
+
     fn any_action_of_the_default_stream_stands_between_two_blocking_streams() {
         let _guard = guard();
         let cells = work::Cells::new(4);
@@ -133,7 +206,7 @@ both_dialects! {
         ok!(event_record(*early, *aside));
         for (before, after) in [(*s, *t), (PER_THREAD, *t), (*s, PER_THREAD)] {
             for act in ACTS {
-                for round in 0..10 {
+                for round in 0..50 {
                     let event = if round % 2 == 0 { work::untimed() } else { work::timed() };
                     cells.clear();
                     cells.step(before, 0, 5);

@@ -33,6 +33,7 @@ macro_rules! shared_calls {
                 [<$prefix GetDeviceProperties>] as get_device_properties,
                 [<$prefix GetErrorString>] as get_error_string, [<$prefix GetLastError>] as get_last_error,
                 [<$prefix GetSymbolAddress>] as get_symbol_address, [<$prefix GetSymbolSize>] as get_symbol_size,
+                [<$prefix HostGetDevicePointer>] as host_get_device_pointer,
                 [<$prefix HostGetFlags>] as host_get_flags, [<$prefix HostRegister>] as host_register,
                 [<$prefix HostUnregister>] as host_unregister,
                 [<$prefix IpcGetEventHandle>] as ipc_get_event_handle,

@@ -1,11 +1,28 @@
 //! Streams that wait for events, of their own device and of another (TOPS 7.3, MUSA "events"; behaviour.md 2.3 row 13,
 //! 3.8 StreamWaitEvent and 3.9).
 
-use crate::support::in_time;
+use crate::support::{Latch, in_time};
 use crate::work::{hold_legacy, stepped};
 use gridcl::Device;
 use gridcl::testing::{Gate, guard};
+use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+/// A pair of devices of one platform and one of two, each in both directions, as far as they are there.
+fn pairs() -> Vec<(i32, i32)> {
+    let devices = Device::all();
+    let mut pairs = Vec::new();
+    for (same, what) in [(true, "one platform"), (false, "two platforms")] {
+        let all = (0..devices.len()).flat_map(|a| (a + 1..devices.len()).map(move |b| (a, b)));
+        let fits = |&(a, b): &(usize, usize)| (devices[a].platform() == devices[b].platform()) == same;
+        match all.into_iter().find(fits) {
+            Some((a, b)) => pairs.extend([(a as i32, b as i32), (b as i32, a as i32)]),
+            None => eprintln!("needs two devices of {what} for part of it"),
+        }
+    }
+    pairs
+}
 
 both_dialects! {
     /// chipStar#1258: whoever waits for an event goes on waiting for the record that it was given.
@@ -209,6 +226,65 @@ both_dialects! {
         }
         assert_eq!(far.get(0), stepped(4, 4));
         drop(far);
+        ok!(set_device(0));
+    }
+
+    /// From either device to the other, of one platform and of two: what is recorded on the one is held by a gate of
+    /// the driver or by a callback, and with it whatever waits for it on the other.
+    fn a_wait_leads_from_any_device_to_any_other() {
+        unsafe extern "C" fn pass(_: Stream, _: Code, user: *mut c_void) {
+            unsafe { Latch::pass(user) };
+        }
+        unsafe extern "C" fn note(_: Stream, _: Code, user: *mut c_void) {
+            unsafe { &*user.cast_const().cast::<AtomicBool>() }.store(true, SeqCst);
+        }
+        let _guard = guard();
+        for (from, to) in pairs() {
+            ok!(set_device(from));
+            let (there, busy) = (work::Cells::new(1), work::blocking());
+            ok!(set_device(to));
+            let here = work::Cells::new(3);
+            let made = [work::blocking(), work::aside()];
+            let streams = [*made[0], *made[1], LEGACY].map(|stream| (stream, AtomicBool::new(false)));
+            let mut expected = (0, 0);
+            for (round, flags) in [0, EVENT_DISABLE_TIMING, EVENT_BLOCKING_SYNC].into_iter().enumerate() {
+                ok!(set_device(from));
+                let (event, latch) = (work::point(flags), Latch::default());
+                let gate = (round % 2 == 0).then(|| {
+                    Gate::close(&Device::get(from as usize).unwrap().default_stream().unwrap()).unwrap()
+                });
+                if gate.is_none() {
+                    ok!(unsafe { stream_add_callback(*busy, Some(pass), latch.user(), 0) });
+                }
+                there.step(*busy, 0, 4);
+                ok!(event_record(*event, *busy));
+                ok!(set_device(to));
+                for (cell, (stream, ran)) in streams.iter().enumerate() {
+                    ran.store(false, SeqCst);
+                    ok!(stream_wait_event(*stream, *event, 0));
+                    here.step(*stream, cell, 5);
+                    ok!(unsafe { stream_add_callback(*stream, Some(note), (&raw const *ran).cast_mut().cast(), 0) });
+                }
+                for (stream, ran) in &streams {
+                    here.held(*stream);
+                    assert!(!ran.load(SeqCst), "what stands behind the wait has run");
+                }
+                assert_eq!(event_query(*event), NOT_READY);
+                // One of these held the record.
+                drop((gate, latch));
+                for (stream, ran) in &streams {
+                    work::comes_to_its_end(*stream);
+                    assert!(ran.load(SeqCst));
+                }
+                expected = (stepped(expected.0, 4), stepped(expected.1, 5));
+                assert_eq!(event_query(*event), SUCCESS, "it comes before what waits for it");
+                assert_eq!(here.all(), [expected.1; 3]);
+                assert_eq!(there.peek(0), expected.0);
+            }
+            drop((here, made));
+            ok!(set_device(from));
+            drop((there, busy));
+        }
         ok!(set_device(0));
     }
 

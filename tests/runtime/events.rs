@@ -1,11 +1,22 @@
 //! Events: creation, record, query and synchronisation (TOPS 7.3, MUSA "events"; behaviour.md 2.5 and 3.9 without its
 //! interprocess rows). Streams that wait for them stand in [`crate::event_waits`], times in [`crate::timing`].
 
-use crate::support::{device, gated, in_time, wait_until};
+use crate::support::{PATIENCE, device, gated, in_time, wait_until};
 use crate::work::{filled, gated_aside, hold_legacy, stepped};
 use gridcl::Device;
 use gridcl::testing::{count_calls, guard};
 use std::ptr::{null_mut, without_provenance_mut};
+use std::time::{Duration, Instant};
+
+/// The most that a thread may run while it waits for ten times as long.
+const AWAKE: Duration = Duration::from_millis(30);
+
+/// For how long the calling thread has run.
+fn cpu_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) }, 0);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
 
 both_dialects! {
     fn creation_wants_a_place_for_the_handle() {
@@ -121,6 +132,38 @@ both_dialects! {
         }
         let expected = (0..flags.len()).fold(0, |value, _| stepped(value, 1));
         assert_eq!(cells.get(0), expected);
+    }
+
+    /// Intel's and NVIDIA's drivers spin in their own waits.
+    fn who_waits_for_a_blocking_event_sleeps() {
+        let _guard = guard();
+        let (cells, s, aside) = (work::Cells::new(1), work::blocking(), work::aside());
+        for flags in [EVENT_BLOCKING_SYNC, EVENT_BLOCKING_SYNC | EVENT_DISABLE_TIMING] {
+            let event = work::point(flags);
+            let gate = hold_legacy();
+            cells.step(*s, 0, 1);
+            ok!(event_record(*event, *s));
+            let handle = event.addr();
+            let (sender, begins) = std::sync::mpsc::channel();
+            let waiter = std::thread::spawn(move || {
+                sender.send(Instant::now()).unwrap();
+                let before = cpu_time();
+                let code = event_synchronize(without_provenance_mut(handle));
+                (code, cpu_time() - before)
+            });
+            let begin = begins.recv_timeout(PATIENCE).unwrap();
+            wait_until("a while to pass", || begin.elapsed() > 10 * AWAKE);
+            assert!(!waiter.is_finished(), "the event is pending");
+            gate.open();
+            wait_until("the synchronisation", || waiter.is_finished());
+            let (code, awake) = waiter.join().unwrap();
+            assert_eq!((code, event_query(*event)), (SUCCESS, SUCCESS));
+            assert!(awake < AWAKE, "awake for {awake:?} of {:?}", begin.elapsed());
+            // What is done is waited for no time at all, and the latest record counts.
+            ok!(event_synchronize(*event));
+            ok!(event_record(*event, *aside));
+            ok!(event_synchronize(*event));
+        }
     }
 
     fn recording_again_moves_the_event() {

@@ -158,6 +158,28 @@ fn musa_calls_unknown_memory_unregistered() {
 }
 
 #[test]
+fn managed_memory_is_told_in_both_dialects() {
+    use crate::dialects::musa::*;
+    let _guard = guard();
+    let mut memory = null_mut();
+    if unsafe { musaMallocManaged(&mut memory, 1000, musaMemAttachGlobal) } == musaErrorNotSupported {
+        let _ = get_last_error();
+        return eprintln!("needs managed memory");
+    }
+    let inner = memory.wrapping_byte_add(999);
+    assert_eq!(pointer_attributes(inner), (SUCCESS, [3, 0], [inner.addr(), inner.addr()]));
+    assert_eq!(type_and_device(inner), (3, 0));
+    assert_eq!((told!(2, inner), told!(8, inner)), ((SUCCESS, 3), (SUCCESS, 1)));
+    assert_eq!((told!(4, inner), told!(12, inner)), ((SUCCESS, inner.addr() as u64), (SUCCESS, 1000)));
+    let mut all = topsPointerAttribute_t::default();
+    assert_eq!(unsafe { topsPointerGetAttributes(&mut all, inner) }, topsSuccess);
+    assert_eq!((all.memoryType, all.isManaged, all.host_pointer), (topsMemoryTypeDevice, 1, inner));
+    fails!(musaFreeAsync(memory, LEGACY), INVALID_VALUE, "managed");
+    ok!(free(memory));
+    assert_eq!(pointer_attributes(memory), UNREGISTERED);
+}
+
+#[test]
 fn tops_refuses_unknown_memory() {
     use crate::dialects::tops::*;
     let _guard = guard();

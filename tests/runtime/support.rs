@@ -2,6 +2,8 @@
 
 use gridcl::testing::Gate;
 use gridcl::{Device, Stream};
+use std::ffi::c_void;
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a test waits for something that has to happen; far beyond what a slow machine needs.
@@ -55,4 +57,32 @@ pub fn gated(device: Device) -> (Stream, Gate) {
     let stream = device.create_stream().expect("a stream");
     let gate = Gate::close(&stream).expect("a gate");
     (stream, gate)
+}
+
+/// What a callback waits for, so that it holds back what comes after it in its stream.
+#[derive(Debug, Default)]
+pub struct Latch(Arc<(Mutex<bool>, Condvar)>);
+
+impl Latch {
+    /// What the callback is given; it has to [`pass`](Self::pass) once.
+    pub fn user(&self) -> *mut c_void {
+        Arc::into_raw(Arc::clone(&self.0)).cast_mut().cast()
+    }
+
+    /// Waits until the latch is dropped.
+    ///
+    /// # Safety
+    /// `user` has to come from [`Latch::user`], and be used once.
+    pub unsafe fn pass(user: *mut c_void) {
+        let latch = unsafe { Arc::from_raw(user.cast_const().cast::<(Mutex<bool>, Condvar)>()) };
+        let open = latch.0.lock().unwrap();
+        drop(latch.1.wait_timeout_while(open, PATIENCE, |open| !*open).unwrap());
+    }
+}
+
+impl Drop for Latch {
+    fn drop(&mut self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
 }

@@ -145,6 +145,25 @@ pub(crate) unsafe fn host_flags(flags: *mut c_uint, pointer: *mut c_void) -> Res
     }
 }
 
+/// `HostGetDevicePointer`: the address of pinned or registered memory for kernels, which is its own.
+///
+/// # Safety
+/// `out` has to be null or writable.
+pub(crate) unsafe fn host_device_pointer<D: Dialect>(
+    out: *mut *mut c_void,
+    pointer: *mut c_void,
+    flags: c_uint,
+) -> Result<()> {
+    // SAFETY: the caller's.
+    let out = unsafe { Out::new("pDevice", out) }?;
+    check_flags(flags, 0)?;
+    if pointer.is_null() {
+        return Err(null("pHost"));
+    }
+    out.set(host::device_address(&thread::device::<D>()?.context()?, pointer.addr())? as *mut c_void);
+    Ok(())
+}
+
 /// More than the host has: TOPS answers out of memory for it, where others answer an invalid value.
 pub(crate) fn check_fits_host(bytes: usize) -> Result<()> {
     if bytes <= host::physical_bytes() {

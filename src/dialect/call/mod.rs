@@ -6,6 +6,8 @@ pub(crate) mod device;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod launch;
+#[cfg(feature = "musa")]
+pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod pointer;

@@ -24,7 +24,7 @@ pub(crate) fn properties(device: Device) -> musaDeviceProp {
     let caps = device.caps();
     let (major, minor) = caps.capability();
     let engines = copy_engines(device.device_type().as_str(), caps.unified_memory);
-    let reaches_host = c_int::from(device.caps().kernels_reach_host_memory());
+    let reaches_host = c_int::from(device.caps().may_reach_host_memory());
     musaDeviceProp {
         name: text(&caps.name),
         uuid: musaUUID { bytes: caps.uuid },
@@ -77,10 +77,10 @@ pub(crate) fn properties(device: Device) -> musaDeviceProp {
         // Every device is a board of its own.
         isMultiGpuBoard: 0,
         multiGpuBoardGroupID: int(device.ordinal()),
-        // What this version does not do: managed memory, kernels on memory that the program did not register,
-        // launches that synchronise across blocks.
-        managedMemory: 0,
-        concurrentManagedAccess: 0,
+        managedMemory: c_int::from(device.has_managed_memory()),
+        concurrentManagedAccess: c_int::from(device.has_concurrent_managed_access()),
+        // What this version does not do: managed memory that stays on the device while the host uses it, kernels on
+        // memory that the program did not register, launches that synchronise across blocks.
         directManagedMemAccessFromHost: 0,
         pageableMemoryAccess: 0,
         pageableMemoryAccessUsesHostPageTables: 0,

@@ -8,7 +8,7 @@ use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
 use crate::dialect::call::{
-    copy, device, error, event, launch, memory, module, pointer, pool, refused, stream, symbol,
+    copy, device, error, event, launch, managed, memory, module, pointer, pool, refused, stream, symbol,
 };
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
@@ -198,11 +198,72 @@ runtime_api! {
     call(unsafe) musaHostGetFlags(pFlags: *mut c_uint, pHost: *mut c_void)
         => memory::host_flags(pFlags, pHost);
 
+    /// The address by which kernels on the current device reach page-locked memory: the memory's own, interior
+    /// addresses included. The host sees what kernels wrote there after the next synchronisation. `flags` has to be 0.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, other memory or flags; `musaErrorNotSupported` where kernels do not reach
+    /// the host's memory.
+    call(unsafe) musaHostGetDevicePointer(pDevice: *mut *mut c_void, pHost: *mut c_void, flags: c_uint)
+        => memory::host_device_pointer::<Musa>(pDevice, pHost, flags);
+
     /// Free and total bytes of the current device.
     ///
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaMemGetInfo(free: *mut usize, total: *mut usize)
         => device::memory_info::<Musa>(free, total);
+
+    /// Allocates `size` bytes that host and device share under one address, aligned to 256 at least. Freed by
+    /// `musaFree`.
+    ///
+    /// `flags`: `musaMemAttachGlobal` for kernels of all streams; `musaMemAttachHost` for launches that are given the
+    /// address; `musaMemAttachSingle` for all streams until it is attached to one. Where
+    /// `musaDevAttrConcurrentManagedAccess` is 0 the host may touch it only when no stream has work, and changes hands
+    /// as a whole, at the speed of a copy, with the first launch and the next synchronisation.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, size 0 or other flags, `musaErrorOutOfMemory`,
+    /// `musaErrorNotSupported` where the device has no shared virtual memory.
+    call(unsafe) musaMallocManaged(devPtr: *mut *mut c_void, size: usize, flags: c_uint)
+        => managed::malloc::<Musa>(devPtr, size, flags);
+
+    /// Moves managed memory to a device, or to the host (`musaCpuDeviceId`), in stream order; whole pages. A hint that
+    /// changes no contents.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, an empty range, a range beyond the allocation or other memory,
+    /// `musaErrorInvalidDevice`.
+    call musaMemPrefetchAsync(devPtr: *const c_void, count: usize, dstDevice: c_int, stream: musaStream_t)
+        => managed::prefetch::<Musa>(devPtr, count, dstDevice, stream.addr());
+
+    /// Says how managed memory will be used; whole pages. It is kept for `musaMemRangeGetAttribute` and moves nothing.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, an empty range, a range beyond the allocation, other memory or unknown
+    /// advice; `musaErrorInvalidDevice` where the advice names one.
+    call musaMemAdvise(devPtr: *const c_void, count: usize, advice: musaMemoryAdvise, device: c_int)
+        => managed::advise(devPtr, count, advice.0, device);
+
+    /// What was said about a range of managed memory, where it holds for all of it; devices that are not known or not
+    /// the same are `musaInvalidDeviceId`. The answer is an `int`, for the users of a range as many as fit.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, a size that does not fit, other memory or an unknown attribute.
+    call(unsafe) musaMemRangeGetAttribute(
+        data: *mut c_void, dataSize: usize, attribute: musaMemRangeAttribute, devPtr: *const c_void, count: usize)
+        => managed::range_attribute(data, dataSize, attribute.0, devPtr, count);
+
+    /// The same for several attributes; either all are answered or none.
+    ///
+    /// Errors: as `musaMemRangeGetAttribute`, and `musaErrorInvalidValue` for an empty list.
+    call(unsafe) musaMemRangeGetAttributes(
+        data: *mut *mut c_void, dataSizes: *mut usize, attributes: *mut musaMemRangeAttribute, numAttributes: usize,
+        devPtr: *const c_void, count: usize)
+        => managed::range_attributes(data, dataSizes, attributes.cast(), numAttributes, devPtr, count);
+
+    /// Says whose kernels use managed memory from here on in the stream: all streams' (`musaMemAttachGlobal`), those
+    /// that are given its address (`musaMemAttachHost`) or this stream's (`musaMemAttachSingle`). `length` is 0 or the
+    /// size of the allocation. Waits for the device where it has the memory.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, an inner address, another length, other memory, several flags, or
+    /// the default stream's alone.
+    call musaStreamAttachMemAsync(stream: musaStream_t, devPtr: *mut c_void, length: usize, flags: c_uint)
+        => managed::attach::<Musa>(stream.addr(), devPtr, length, flags);
 
     /// Copies `count` bytes in the default stream. Returns when host memory is done with; copies between device
     /// memory go on.

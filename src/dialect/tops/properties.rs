@@ -49,9 +49,9 @@ pub(crate) fn properties(device: Device) -> topsDeviceProp_t {
         // What the runtime does: a queue for each stream.
         computeMode: topsComputeModeDefault.0,
         concurrentKernels: 1,
-        canMapHostMemory: c_int::from(device.caps().kernels_reach_host_memory()),
-        // What this version does not do: managed memory, kernels on memory that the program did not register,
-        // launches that synchronise across blocks.
+        canMapHostMemory: c_int::from(device.caps().may_reach_host_memory()),
+        // TOPS has no call that allocates managed memory. What this version does not do: kernels on memory that the
+        // program did not register, launches that synchronise across blocks.
         managedMemory: 0,
         concurrentManagedAccess: 0,
         directManagedMemAccessFromHost: 0,

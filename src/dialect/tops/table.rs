@@ -224,6 +224,14 @@ runtime_api! {
     call(unsafe) topsHostGetFlags(flagsPtr: *mut c_uint, hostPtr: *mut c_void)
         => memory::host_flags(flagsPtr, hostPtr);
 
+    /// The address by which kernels on the current device reach page-locked memory: the memory's own, interior
+    /// addresses included. The host sees what kernels wrote there after the next synchronisation. `flags` has to be 0.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, other memory or flags; `topsErrorNotSupported` where kernels do not reach
+    /// the host's memory.
+    call(unsafe) topsHostGetDevicePointer(devPtr: *mut *mut c_void, hstPtr: *mut c_void, flags: c_uint)
+        => memory::host_device_pointer::<Tops>(devPtr, hstPtr, flags);
+
     /// Free and total bytes of the current device.
     ///
     /// Errors: `topsErrorInvalidValue` for null.

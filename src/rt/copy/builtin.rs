@@ -1,5 +1,6 @@
 //! The runtime's own kernels for filling and copying, built at first use in each context.
 
+use super::{Pitch, Region};
 use crate::cl::queue::Queue;
 use crate::cl::{Context as ClContext, Failure, Kernel, Program};
 use crate::rt::context::Context;
@@ -12,6 +13,11 @@ const SOURCE: &str = concat!(include_str!("../../../kernels_cl/fill.cl"), includ
 /// Work items in a group; every device that is worth a kernel of ours takes as many.
 const GROUP: usize = 256;
 
+/// Work items of a copy along a row and down the rows at most; they stride over what is beyond. Multiples of every
+/// work group's sides.
+const MAX_ACROSS: usize = 1 << 20;
+const MAX_DOWN: usize = 1 << 14;
+
 /// The kernels of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Builtin(Mutex<Option<Kernels>>);
@@ -21,15 +27,15 @@ struct Kernels {
     /// For shared virtual memory, and for buffer objects: NVIDIA's driver (580.159) refuses a launch after both for
     /// one argument of one object.
     fill: [Kernel; 2],
-    /// The same by what the target is.
-    copy: [Kernel; 2],
+    /// The same by what the target is, and then the source.
+    copy: [[Kernel; 2]; 2],
     group: usize,
 }
 
 impl Builtin {
     /// Fills `bytes` from `to` on with a word of 16 bytes, which is what an address that is a multiple of 16 gets.
     /// Buffer objects start at such addresses: OpenCL aligns them to 128 bytes at least.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &self,
         context: &Context,
         queue: &Queue,
@@ -47,23 +53,31 @@ impl Builtin {
         })
     }
 
-    /// Copies `bytes` between two places of the device, of which one is a buffer object and the other is not.
+    /// Copies a box between two places of the device.
     pub(super) fn copy(
         &self,
         context: &Context,
         queue: &Queue,
         to: Place<'_>,
         from: Place<'_>,
-        bytes: usize,
+        region: Region,
     ) -> Result<(), Failure> {
         self.with(context.cl(), |kernels| {
-            let copy = &mut kernels.copy[variant(to)];
-            let to = place(copy, 0, to)?;
-            copy.set_bytes(1, &(to as u64).to_ne_bytes())?;
-            let from = place(copy, 2, from)?;
-            copy.set_bytes(3, &(from as u64).to_ne_bytes())?;
-            copy.set_bytes(4, &(bytes as u64).to_ne_bytes())?;
-            run(queue, copy, bytes.div_ceil(16), kernels.group)
+            let copy = &mut kernels.copy[variant(to)][variant(from)];
+            let Region { extent, to: to_pitch, from: from_pitch } = region;
+            let unit = region.unit(to.offset(), from.offset());
+            set_end(copy, 0, to, to_pitch)?;
+            set_end(copy, 4, from, from_pitch)?;
+            for (index, value) in (8..).zip([extent.width, extent.rows, extent.slices]) {
+                copy.set_bytes(index, &(value as u64).to_ne_bytes())?;
+            }
+            copy.set_bytes(11, &(unit as u32).to_ne_bytes())?;
+            let (units, lines) = (extent.width / unit, extent.rows.saturating_mul(extent.slices));
+            let across = units.next_power_of_two().min(kernels.group);
+            let down = kernels.group / across;
+            let global =
+                [units.next_multiple_of(across).min(MAX_ACROSS), lines.next_multiple_of(down).min(MAX_DOWN), 1];
+            queue.run(copy, &global, &[across, down, 1], 2)
         })
     }
 
@@ -89,15 +103,26 @@ impl Kernels {
             broken.failure
         })?;
         let pair = |name| Ok::<_, Failure>([Kernel::new(&program, name)?, Kernel::new(&program, name)?]);
-        let (fill, copy) = (pair("gridcl_fill")?, pair("gridcl_copy")?);
-        let group = fill[0].work_group()?.max_size.min(copy[0].work_group()?.max_size).clamp(1, GROUP);
+        let (fill, copy) = (pair("gridcl_fill")?, [pair("gridcl_copy")?, pair("gridcl_copy")?]);
+        let group = fill[0].work_group()?.max_size.min(copy[0][0].work_group()?.max_size).clamp(1, GROUP);
+        // A power of two, which halves into the sides of a work group.
+        let group = 1 << group.ilog2();
         Ok(Self { fill, copy, group })
     }
 }
 
-/// Which of two kernel objects serves a target.
-fn variant(to: Place<'_>) -> usize {
-    usize::from(matches!(to, Place::Buffer(..)))
+/// Which of two kernel objects serves a pointer.
+fn variant(place: Place<'_>) -> usize {
+    usize::from(matches!(place, Place::Buffer(..)))
+}
+
+/// Sets the four arguments for one end of a copy: pointer, offset, and pitches.
+fn set_end(kernel: &mut Kernel, index: u32, end: Place<'_>, pitch: Pitch) -> Result<(), Failure> {
+    let offset = place(kernel, index, end)?;
+    for (index, value) in (index + 1..).zip([offset, pitch.row, pitch.slice]) {
+        kernel.set_bytes(index, &(value as u64).to_ne_bytes())?;
+    }
+    Ok(())
 }
 
 /// Sets a pointer argument to the base of a place; answers how far into it the place is.

@@ -38,12 +38,19 @@ pub(crate) fn set(
     }
     let context = owner.context();
     if Arc::ptr_eq(context, stream.context()) {
-        context.submit(stream.lane(), |queue| enqueue(context, queue, end.place(), pattern, bytes))?;
-        return Ok(());
+        context.submit(stream.lane(), |queue| {
+            end.lend(context, queue)?;
+            enqueue(context, queue, end.place(), pattern, bytes)
+        })?;
+        let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
+        return if waits { context.wait(stream.lane()) } else { Ok(()) };
     }
     // Memory of another device than the stream's: behind the stream's work, and done when the call returns.
     stream.wait_turn()?;
-    context.submit(Context::LEGACY, |queue| enqueue(context, queue, end.place(), pattern, bytes))?;
+    context.submit(Context::LEGACY, |queue| {
+        end.lend(context, queue)?;
+        enqueue(context, queue, end.place(), pattern, bytes)
+    })?;
     context.wait(Context::LEGACY)
 }
 

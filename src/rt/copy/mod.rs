@@ -5,14 +5,19 @@ pub(crate) mod fill;
 mod pattern;
 pub(crate) mod plan;
 mod run;
+pub(crate) mod shape;
 pub(crate) mod staging;
 
-use super::memory::{self, Allocation, Found, Place};
+use super::context::Context;
+use super::memory::managed::Use;
+use super::memory::{self, Allocation, Found, Kind, Place};
 use super::stream::Stream;
+use crate::cl::{Buffer, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
 pub(crate) use pattern::Pattern;
 pub(crate) use plan::Mode;
 use plan::{Plan, Side};
+pub(crate) use shape::{Extent, Pitch, Region};
 pub(crate) use staging::Staging;
 use std::sync::Arc;
 
@@ -86,16 +91,37 @@ impl End {
         Ok(Self { address, owner })
     }
 
+    /// Host memory that is valid for the copy.
+    fn host(address: usize) -> Self {
+        Self { address, owner: None }
+    }
+
     fn side(&self) -> Side {
         match &self.owner {
             None => Side::Pageable,
             Some(owner) if owner.kind().is_host() => Side::Pinned,
+            Some(owner) if owner.kind() == Kind::Managed => Side::Managed(owner.context().serial()),
             Some(owner) => Side::Device(owner.context().serial()),
         }
     }
 
     fn place(&self) -> Place<'_> {
         self.owner.as_ref().map_or(Place::Host(self.address), |owner| owner.place(self.address))
+    }
+
+    /// Hands it to the device where it is managed memory that the host has. Called under the lane lock.
+    fn lend(&self, context: &Context, queue: &Queue) -> Result<(), Failure> {
+        match &self.owner {
+            Some(owner) if owner.kind() == Kind::Managed => {
+                context.memory().managed().lend(context, queue, Use::Blocks(&[owner.base()]))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The buffer object that holds it and how far into that it is; `None` on the host.
+    fn buffer(&self) -> Result<Option<(Arc<Buffer>, usize)>, Failure> {
+        self.owner.as_ref().map_or(Ok(None), |owner| owner.buffer(self.address))
     }
 }
 
@@ -118,19 +144,48 @@ pub(crate) unsafe fn copy(
     kind: CopyKind,
     mode: Mode,
 ) -> Result<()> {
+    // SAFETY: the caller's.
+    unsafe { copy_region(stream, to, from, Region::flat(bytes), kind, mode) }
+}
+
+/// The same for a box of rows and slices, of which only the bytes in it are read and written.
+///
+/// # Errors
+/// As [`copy`].
+///
+/// # Safety
+/// As [`copy`].
+pub(crate) unsafe fn copy_region(
+    stream: &Stream,
+    to: usize,
+    from: usize,
+    region: Region,
+    kind: CopyKind,
+    mode: Mode,
+) -> Result<()> {
     stream.context().check()?;
-    if bytes == 0 {
+    if region.extent.is_empty() {
         return Ok(());
     }
-    let target = End::find("dst", to, bytes, kind.target_is_device())?;
-    let source = End::find("src", from, bytes, kind.source_is_device())?;
+    let region = region.collapsed();
+    let target = End::find("dst", to, span(region, region.to)?, kind.target_is_device())?;
+    let source = End::find("src", from, span(region, region.from)?, kind.source_is_device())?;
     let (to_side, from_side) = (target.side(), source.side());
-    if to_side == from_side && plan::overlap(to, from, bytes) {
+    if to_side == from_side && region.overlaps(to, from) {
         return Err(Error::new(ErrorKind::InvalidValue, "source and destination overlap")
-            .argument("count", bytes)
+            .argument("count", region.extent.width)
             .help(format!("the ranges start {} bytes apart", to.abs_diff(from))));
     }
     let Plan { route, waits } = plan::plan(to_side, from_side, mode);
-    // SAFETY: the caller's; what the runtime knows has been checked to hold the range.
-    unsafe { run::run(stream, &target, &source, bytes, route, waits) }
+    // SAFETY: the caller's; what the runtime knows has been checked to hold the box.
+    unsafe { run::run(stream, &target, &source, region, route, waits) }
+}
+
+/// The bytes from a box's first to its last.
+fn span(region: Region, pitch: Pitch) -> Result<usize> {
+    region.extent.span(pitch).ok_or_else(|| {
+        let Extent { width, rows, slices } = region.extent;
+        Error::new(ErrorKind::InvalidValue, "it ends beyond the address space")
+            .argument("extent", format_args!("{width} bytes x {rows} rows x {slices} slices"))
+    })
 }

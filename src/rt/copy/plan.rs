@@ -18,6 +18,22 @@ pub(crate) enum Side {
     Pinned,
     /// Device memory, of the context with this serial number.
     Device(u64),
+    /// Managed memory, of the context with this serial number.
+    Managed(u64),
+}
+
+impl Side {
+    /// The serial number of the context that holds it; `None` for memory of the host.
+    fn context(self) -> Option<u64> {
+        match self {
+            Self::Pageable | Self::Pinned => None,
+            Self::Device(serial) | Self::Managed(serial) => Some(serial),
+        }
+    }
+
+    fn is_managed(self) -> bool {
+        matches!(self, Self::Managed(_))
+    }
 }
 
 /// What carries a copy out.
@@ -46,21 +62,15 @@ pub(crate) struct Plan {
 /// Decides a copy (behaviour.md 2.4).
 pub(crate) fn plan(to: Side, from: Side, mode: Mode) -> Plan {
     let sync = mode == Mode::Sync;
-    let (route, waits) = match (to, from) {
-        (Side::Device(to), Side::Device(from)) if to == from => (Route::Within, false),
-        (Side::Device(_), Side::Device(_)) => (Route::Across, false),
-        (Side::Device(_), Side::Pageable) => (Route::Up { snapshot: !sync }, sync),
-        (Side::Device(_), Side::Pinned) => (Route::Up { snapshot: false }, sync),
-        (Side::Pageable, Side::Device(_)) => (Route::Down, true),
-        (Side::Pinned, Side::Device(_)) => (Route::Down, sync),
-        (Side::Pageable | Side::Pinned, Side::Pageable | Side::Pinned) => (Route::OnHost, true),
+    let (route, waits) = match (to.context(), from.context()) {
+        (Some(to), Some(from)) if to == from => (Route::Within, false),
+        (Some(_), Some(_)) => (Route::Across, false),
+        (Some(_), None) => (Route::Up { snapshot: from == Side::Pageable && !sync }, sync),
+        (None, Some(_)) => (Route::Down, sync || to == Side::Pageable),
+        (None, None) => (Route::OnHost, true),
     };
-    Plan { route, waits }
-}
-
-/// Whether two ranges of the same length share a byte without being the same range.
-pub(crate) fn overlap(to: usize, from: usize, bytes: usize) -> bool {
-    to != from && to.abs_diff(from) < bytes
+    // Managed memory is the host's again when a call without "Async" returns.
+    Plan { route, waits: waits || (sync && (to.is_managed() || from.is_managed())) }
 }
 
 #[cfg(test)]
@@ -92,10 +102,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_ranges_do_not_overlap_and_neighbours_do_not_either() {
-        assert!(!overlap(100, 100, 8));
-        assert!(!overlap(100, 108, 8));
-        assert!(overlap(100, 107, 8));
-        assert!(overlap(107, 100, 8));
+    fn managed_memory_is_the_hosts_when_a_synchronous_call_returns() {
+        for (to, from) in [(Side::Managed(1), Side::Device(1)), (Side::Device(1), Side::Managed(1))] {
+            assert_eq!(plan(to, from, Mode::Sync), Plan { route: Route::Within, waits: true });
+            assert!(!plan(to, from, Mode::Async).waits);
+        }
+        let up = plan(Side::Managed(1), Side::Pageable, Mode::Async);
+        assert_eq!(up, Plan { route: Route::Up { snapshot: true }, waits: false });
     }
 }

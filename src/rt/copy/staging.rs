@@ -2,6 +2,7 @@
 //!
 //! Grows on demand: a call that waited for room could wait for work that only its own thread can release.
 
+use super::{Extent, Pitch};
 use crate::cl::HostBuffer;
 use crate::error::Result;
 use crate::rt::context::Context;
@@ -53,11 +54,13 @@ pub(super) fn take(context: &Arc<Context>, bytes: usize) -> Result<Block> {
     Ok(Block { pinned, bytes })
 }
 
-/// Takes a block and fills it with the program's bytes.
-pub(super) fn hold(context: &Arc<Context>, from: usize, bytes: usize) -> Result<Block> {
-    let block = take(context, bytes)?;
-    // SAFETY: the program's range is valid for the call, and the block is ours alone and large enough.
-    unsafe { std::ptr::copy_nonoverlapping(from as *const u8, block.address() as *mut u8, bytes) };
+/// Takes a block and packs a box of the program's bytes into it.
+pub(super) fn hold(context: &Arc<Context>, from: usize, extent: Extent, pitch: Pitch) -> Result<Block> {
+    let block = take(context, extent.bytes().unwrap_or(usize::MAX))?;
+    for (row, at) in extent.rows(pitch).zip((block.address()..).step_by(extent.width)) {
+        // SAFETY: the program's box is valid for the call, and the block is ours alone and large enough.
+        unsafe { std::ptr::copy_nonoverlapping((from + row) as *const u8, at as *mut u8, extent.width) };
+    }
     Ok(block)
 }
 

@@ -3,9 +3,11 @@
 use crate::cl::{Buffer, Kernel};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
-use crate::rt::memory::{self, Allocation, Found, Place};
+use crate::rt::memory::{self, Allocation, Found, Kind, Place};
 use crate::rt::module::build::Definition;
 use crate::rt::module::signature::{self, Class, Parameter};
+use crate::rt::stream::Stream;
+use crate::rt::stream::uses::Uses;
 use bytemuck::NoUninit;
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -17,20 +19,46 @@ pub struct Argument<'a>(pub(super) Given<'a>);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Given<'a> {
-    Value { bytes: &'a [u8], type_name: &'static str },
-    Pointer { address: usize },
-    Local { bytes: usize },
+    Value {
+        bytes: &'a [u8],
+        type_name: &'static str,
+    },
+    Pointer {
+        address: usize,
+    },
+    /// Memory that the host may touch as well, with what keeps account of who uses it.
+    Shared {
+        address: usize,
+        uses: &'a Uses,
+    },
+    Local {
+        bytes: usize,
+    },
 }
 
-impl Argument<'_> {
+impl<'a> Argument<'a> {
     /// A pointer to device memory, or null (0).
     pub(crate) fn pointer(address: usize) -> Self {
         Self(Given::Pointer { address })
     }
+
+    /// A pointer to memory that the host may touch once the launch is done, which `uses` takes note of.
+    pub(crate) fn shared(address: usize, uses: &'a Uses) -> Self {
+        Self(Given::Shared { address, uses })
+    }
+}
+
+/// Takes note of a launch in the memory that it shares with the host.
+pub(super) fn note_uses(arguments: &[Argument<'_>], stream: &Stream) {
+    for argument in arguments {
+        if let Given::Shared { uses, .. } = argument.0 {
+            uses.written_by(stream);
+        }
+    }
 }
 
 /// What may be given for a kernel's parameter: plain values (scalars, arrays as vectors, structs that are
-/// [`NoUninit`]), device buffers and their slices, and [`Local`] memory.
+/// [`NoUninit`]), device buffers and their slices, pinned and managed buffers, and [`Local`] memory.
 ///
 /// # Safety
 /// [`KernelArg::argument`] has to describe memory that stays valid until the launch returns; device memory has to
@@ -71,7 +99,7 @@ enum Ready<'a> {
     Null,
     /// An address that kernels take as it is.
     Address {
-        _owner: Arc<Allocation>,
+        owner: Arc<Allocation>,
         address: usize,
     },
     /// A whole buffer object.
@@ -86,6 +114,15 @@ impl Checked<'_> {
     pub(super) fn buffers(&self) -> u64 {
         let is_buffer = |ready: &Ready<'_>| matches!(ready, Ready::Null | Ready::Buffer(_) | Ready::Part(_));
         self.0.iter().enumerate().fold(0, |bits, (index, ready)| bits | u64::from(is_buffer(ready)) << (index % 64))
+    }
+
+    /// Where the managed blocks start that are among them.
+    pub(super) fn managed(&self) -> SmallVec<[usize; 2]> {
+        let managed = |ready: &Ready<'_>| match ready {
+            Ready::Address { owner, .. } if owner.kind() == Kind::Managed => Some(owner.base()),
+            _ => None,
+        };
+        self.0.iter().filter_map(managed).collect()
     }
 
     /// Sets all of them.
@@ -165,8 +202,8 @@ pub(super) fn check<'a>(
 fn check_one<'a>(context: &Arc<Context>, parameter: &Parameter, given: Given<'a>) -> Result<Ready<'a>> {
     let refuse = |problem| Err(Error::new(ErrorKind::InvalidValue, problem));
     match (parameter.class, given) {
-        (Class::Pointer, Given::Pointer { address: 0 }) => Ok(Ready::Null),
-        (Class::Pointer, Given::Pointer { address }) => check_pointer(context, address),
+        (Class::Pointer, Given::Pointer { address: 0 } | Given::Shared { address: 0, .. }) => Ok(Ready::Null),
+        (Class::Pointer, Given::Pointer { address } | Given::Shared { address, .. }) => check_pointer(context, address),
         (Class::Local, Given::Local { bytes }) => Ok(Ready::Local(bytes)),
         (Class::Value(size), Given::Value { bytes, type_name }) => match size {
             Some(size) if is_vector_of_three(parameter) && bytes.len() == size / 4 * 3 => {
@@ -205,13 +242,9 @@ fn check_pointer<'a>(context: &Arc<Context>, address: usize) -> Result<Ready<'a>
         Place::Svm(_) => {}
         Place::Buffer(_, 0) => return Ok(Ready::Buffer(owner)),
         Place::Buffer(buffer, offset) => return part(context, buffer, offset, &owner).map(Ready::Part),
-        Place::Host(_) if context.caps().kernels_reach_host_memory() => {}
-        Place::Host(_) => {
-            let problem = "kernels on this device do not reach pinned host memory";
-            return Err(Error::new(ErrorKind::NotSupported, problem).help("copy it to device memory first"));
-        }
+        Place::Host(_) => memory::host::check_reach(context, &owner)?,
     }
-    Ok(Ready::Address { _owner: owner, address })
+    Ok(Ready::Address { owner, address })
 }
 
 /// A pointer into a buffer object: OpenCL binds parts of it from aligned offsets on only.
@@ -297,6 +330,7 @@ fn describe(given: Given<'_>) -> String {
     match given {
         Given::Value { type_name, .. } => format!("a value ({type_name})"),
         Given::Pointer { .. } => "a device pointer".to_owned(),
+        Given::Shared { .. } => "a pointer to memory shared with the host".to_owned(),
         Given::Local { .. } => "a size of local memory".to_owned(),
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod args;
 pub(crate) mod check;
 
 use super::context::Context;
+use super::memory::managed::Use;
 use super::module::Kernel;
 use super::module::build::Definition;
 use super::stream::Stream;
@@ -198,6 +199,9 @@ fn enqueue(
     let shared = args::shared_bytes(arguments, shared);
     let shape = check::shape(grid, block, shared, &limits(context, definition))?;
     let checked = args::check(context, definition, arguments, shared)?;
+    let given = if context.memory().managed().is_empty() { SmallVec::new() } else { checked.managed() };
+    let using = Use::Kernel(stream.lane(), &given);
+    context.memory().managed().check(using)?;
     let mut pooled = definition.borrow(checked.buffers())?;
     let outcome = checked.set(&mut pooled.kernel).and_then(|()| {
         if let Some((set, slabs)) = context.memory().slabs(pooled.declared) {
@@ -205,10 +209,16 @@ fn enqueue(
             pooled.declared = set;
         }
         context
-            .submit(stream.lane(), |queue| queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims))
+            .submit(stream.lane(), |queue| {
+                context.memory().managed().lend(context, queue, using)?;
+                queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims)
+            })
             .map_err(|error| refused(error, definition, block))
     });
     definition.give_back(pooled);
+    if outcome.is_ok() {
+        args::note_uses(arguments, stream);
+    }
     // What the arguments point at lived until here.
     drop(checked);
     outcome.map(drop)

@@ -1,14 +1,17 @@
 //! One allocation: what it is, whose it is, and what backs its addresses.
 
+use super::advice::{Advice, AdviceMap};
 use super::pool::{ALIGN, Grown};
 use super::reserve::{self, Reserved};
-use super::slab::Range;
-use super::{Form, Memory};
+use super::slab;
+use super::{Form, Memory, managed};
 use crate::cl::{self, HostBuffer};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
-use std::sync::Arc;
+use parking_lot::Mutex;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 
 /// A block of this size is never too large.
 const SMALL_BYTES: usize = 64 << 10;
@@ -18,6 +21,8 @@ const SMALL_BYTES: usize = 64 << 10;
 pub(crate) enum Kind {
     /// Device memory that the program allocated.
     Device,
+    /// Memory that host and device share, in turn or at the same time.
+    Managed,
     /// Storage of a module's symbol, which goes with the module.
     Symbol,
     /// Host memory that the runtime allocated and pinned.
@@ -44,15 +49,19 @@ pub(crate) struct Allocation {
     flags: u32,
     /// Tells allocations apart that had the same address one after the other.
     serial: u64,
+    /// What the program said about managed memory, if anything.
+    advice: OnceLock<Mutex<AdviceMap>>,
     backing: Backing,
 }
 
 #[derive(Debug)]
 enum Backing {
     /// Part of a slab of shared virtual memory.
-    Slab(Range),
+    Slab(slab::Range),
     /// A buffer object; the addresses are only reserved.
-    Buffer { buffer: cl::Buffer, reserved: Reserved },
+    Buffer { buffer: Arc<cl::Buffer>, reserved: Reserved },
+    /// A block that changes hands between host and device.
+    Managed(Arc<managed::Block>),
     /// Host memory that the driver pinned, mapped as long as it lives.
     Host { _mapping: HostBuffer },
     /// Host memory as it is.
@@ -70,6 +79,16 @@ pub(crate) enum Place<'a> {
     Host(usize),
 }
 
+impl Place<'_> {
+    /// What tells how the place is aligned: buffer objects start at multiples of what any access needs.
+    pub(crate) fn offset(self) -> usize {
+        match self {
+            Self::Svm(address) | Self::Host(address) => address,
+            Self::Buffer(_, offset) => offset,
+        }
+    }
+}
+
 impl Allocation {
     /// Device memory. The caller has charged the account, and the drop of what this returns discharges it.
     pub(super) fn new(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Self> {
@@ -77,6 +96,9 @@ impl Allocation {
         // A byte more than asked for: the address behind the last byte is then nobody else's.
         let spaced = bytes.saturating_add(1);
         let wanted = bytes.max(1);
+        if kind == Kind::Managed && memory.form() != Form::Svm {
+            return Self::managed(context, bytes);
+        }
         if memory.form() != Form::Buffer
             && let Some((base, range)) = Self::slab(context, memory, spaced)
         {
@@ -89,10 +111,28 @@ impl Allocation {
         });
         let buffer = buffer.map_err(cl::Failure::out_of_memory)?;
         let (base, reserved) = reserve::take(spaced)?;
-        Ok(Self::over(context, base, bytes, kind, flags, Backing::Buffer { buffer, reserved }))
+        Ok(Self::over(context, base, bytes, kind, flags, Backing::Buffer { buffer: Arc::new(buffer), reserved }))
     }
 
-    fn slab(context: &Arc<Context>, memory: &Memory, bytes: usize) -> Option<(usize, Range)> {
+    /// Managed memory that is not fine-grained: a block of its own, which changes hands as a whole.
+    fn managed(context: &Arc<Context>, bytes: usize) -> Result<Self> {
+        if context.memory().form() == Form::Buffer {
+            let problem = "managed memory needs shared virtual memory, which this device does not have or may not use";
+            return Err(Error::new(ErrorKind::NotSupported, problem).help("allocate pinned memory and copy"));
+        }
+        let make = || managed::Block::new(context.cl(), bytes);
+        let block = make().or_else(|_| {
+            context.trim();
+            make()
+        });
+        let block = Arc::new(block.map_err(cl::Failure::out_of_memory)?);
+        let base = block.address();
+        context.memory().managed().enter(context, Arc::clone(&block))?;
+        context.memory().declare_managed();
+        Ok(Self::over(context, base, bytes, Kind::Managed, 0, Backing::Managed(block)))
+    }
+
+    fn slab(context: &Arc<Context>, memory: &Memory, bytes: usize) -> Option<(usize, slab::Range)> {
         match memory.pool.lock().take(context.cl(), bytes) {
             Grown::Taken(base, range) => return Some((base, range)),
             Grown::TooLarge => return None,
@@ -130,7 +170,7 @@ impl Allocation {
     fn over(context: &Arc<Context>, base: usize, bytes: usize, kind: Kind, flags: u32, backing: Backing) -> Self {
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let serial = SERIAL.fetch_add(1, Relaxed);
-        Self { context: Arc::clone(context), base, bytes, kind, flags, serial, backing }
+        Self { context: Arc::clone(context), base, bytes, kind, flags, serial, advice: OnceLock::new(), backing }
     }
 
     /// The context that it belongs to.
@@ -199,12 +239,41 @@ impl Allocation {
         (make(self.base, bytes, Backing::Slab(first)), rest)
     }
 
+    /// Changes what was said about a range of it.
+    pub(super) fn advise(&self, range: Range<usize>, change: impl Fn(&mut Advice)) {
+        self.advice.get_or_init(Mutex::default).lock().change(range, change);
+    }
+
+    /// What was said about a range of it, each stretch that differs.
+    pub(super) fn advice(&self, range: Range<usize>) -> Vec<Advice> {
+        self.advice.get_or_init(Mutex::default).lock().of(range).cloned().collect()
+    }
+
+    /// Whether the driver pinned it.
+    pub(super) fn is_pinned(&self) -> bool {
+        matches!(self.backing, Backing::Host { .. })
+    }
+
     /// How an operation reaches `address`, which lies in this allocation.
     pub(crate) fn place(&self, address: usize) -> Place<'_> {
         match &self.backing {
-            Backing::Slab(_) => Place::Svm(address),
+            Backing::Slab(_) | Backing::Managed(_) => Place::Svm(address),
             Backing::Buffer { buffer, .. } => Place::Buffer(buffer, address - self.base),
             Backing::Host { .. } | Backing::Plain => Place::Host(address),
+        }
+    }
+
+    /// A buffer object that holds `address`, and how far into it that is, for calls that take no addresses. `None`
+    /// for host memory.
+    pub(crate) fn buffer(&self, address: usize) -> cl::status::Result<Option<(Arc<cl::Buffer>, usize)>> {
+        match &self.backing {
+            Backing::Slab(range) => {
+                let (alias, start) = self.context.memory().pool.lock().alias(*range)?;
+                Ok(Some((alias, address - start)))
+            }
+            Backing::Managed(block) => Ok(Some((block.alias()?, address - self.base))),
+            Backing::Buffer { buffer, .. } => Ok(Some((Arc::clone(buffer), address - self.base))),
+            Backing::Host { .. } | Backing::Plain => Ok(None),
         }
     }
 }
@@ -214,6 +283,10 @@ impl Drop for Allocation {
         let memory = self.context.memory();
         match &self.backing {
             Backing::Slab(range) => memory.pool.lock().give(*range),
+            Backing::Managed(_) => {
+                memory.managed().leave(&self.context, self.base);
+                memory.declare_managed();
+            }
             Backing::Buffer { reserved, .. } => reserve::give(*reserved),
             Backing::Host { .. } | Backing::Plain => return,
         }

@@ -19,8 +19,8 @@ pub(crate) fn allocate_pinned(context: &Arc<Context>, bytes: usize, flags: u32) 
         return Err(refuse(Error::new(ErrorKind::OutOfMemory, problem)));
     }
     context.memory().reclaim();
-    let pinned =
-        HostBuffer::new(context.cl(), context.service(), bytes).map_err(|failure| refuse(failure.out_of_memory()))?;
+    let make = if context.caps().pins_own_pages() { HostBuffer::in_own_pages } else { HostBuffer::new };
+    let pinned = make(context.cl(), context.service(), bytes).map_err(|failure| refuse(failure.out_of_memory()))?;
     enter(Allocation::host(context, pinned.address(), bytes, Kind::Pinned, flags, Some(pinned))).map_err(refuse)
 }
 
@@ -34,6 +34,7 @@ pub(crate) fn free_pinned(address: usize) -> Result<()> {
             Ok(Found::Known(allocation)) => match allocation.kind() {
                 Kind::Pinned => format!("it points into the pinned memory at {:#x}", allocation.base()),
                 Kind::Registered => "it is registered memory, which the program allocated itself".to_owned(),
+                Kind::Managed => "it is managed memory".to_owned(),
                 Kind::Device | Kind::Symbol => "it is device memory".to_owned(),
             },
             _ => "the runtime has no pinned memory there".to_owned(),
@@ -100,6 +101,65 @@ pub(crate) fn unregister(address: usize) -> Result<()> {
     let outcome = allocation.context().synchronize();
     drop(allocation);
     outcome
+}
+
+/// The address by which kernels on the context's device reach pinned or registered host memory: its own.
+///
+/// # Errors
+/// [`ErrorKind::InvalidValue`] for other memory, [`ErrorKind::NotSupported`] where kernels do not reach the host's.
+pub(crate) fn device_address(context: &Arc<Context>, address: usize) -> Result<usize> {
+    context.check()?;
+    let refuse = |error: Error| error.argument("pHost", format_args!("{address:#x}"));
+    match find(address, 1).map_err(refuse)? {
+        Found::Known(allocation) if allocation.kind().is_host() => {
+            check_reach(context, &allocation).map_err(refuse)?;
+            Ok(address)
+        }
+        _ => Err(refuse(
+            Error::new(ErrorKind::InvalidValue, "it is neither pinned nor registered host memory")
+                .help("allocate it pinned, or register it"),
+        )),
+    }
+}
+
+/// Refuses host memory that kernels of the context do not reach.
+pub(crate) fn check_reach(context: &Arc<Context>, allocation: &Allocation) -> Result<()> {
+    let refuse = |problem| {
+        let error = Error::new(ErrorKind::NotSupported, problem).help("copy it to device memory");
+        Err(error.on_device(context.device()))
+    };
+    if context.caps().device_type == DeviceType::Cpu && context.caps().may_reach_host_memory() {
+        return Ok(());
+    }
+    if !Arc::ptr_eq(allocation.context(), context) {
+        return refuse("kernels reach the host memory that was pinned for their own device only");
+    }
+    if !allocation.is_pinned() {
+        return refuse("the driver did not pin this host memory, so that kernels do not reach it");
+    }
+    if context.kernels_reach_host_memory() { Ok(()) } else { refuse("kernels on this device do not reach host memory") }
+}
+
+/// Whether a kernel of the context sees a page that the driver pinned, and the host what the kernel wrote there.
+pub(crate) fn try_reach(context: &Context) -> bool {
+    const BYTES: usize = 4096;
+    const WORD: [u8; 16] = *b"kernels see this";
+    let tried = HostBuffer::in_own_pages(context.cl(), context.service(), BYTES).and_then(|page| {
+        let queue = context.service();
+        context.builtin().fill(context, queue, super::Place::Host(page.address()), BYTES, &WORD)?;
+        queue.finish()?;
+        // SAFETY: the page is ours, and nothing writes to it any more.
+        Ok(unsafe { std::slice::from_raw_parts(page.address() as *const [u8; 16], BYTES / 16) }
+            .iter()
+            .all(|word| *word == WORD))
+    });
+    match tried {
+        Ok(seen) => seen,
+        Err(failure) => {
+            log::info!("kernels do not reach host memory: {failure}");
+            false
+        }
+    }
 }
 
 /// The host's memory in bytes.

@@ -5,8 +5,11 @@
 //! overrun pointers are errors and never crashes. What backs an address is the [`Allocation`]'s business.
 
 pub(crate) mod address;
+pub(crate) mod advice;
 pub(crate) mod allocation;
+pub(crate) mod hints;
 pub(crate) mod host;
+pub(crate) mod managed;
 pub(crate) mod ordered;
 pub(crate) mod pool;
 pub(crate) mod query;
@@ -21,6 +24,7 @@ use crate::cl::caps::SvmSupport;
 use crate::error::{Error, ErrorKind, Result};
 use address::{AddressMap, Lookup};
 pub(crate) use allocation::{Allocation, Kind, Place};
+use managed::Managed;
 use ordered::Pools;
 use parking_lot::{Mutex, RwLock};
 use pool::Pool;
@@ -87,6 +91,7 @@ pub(crate) struct Memory {
     allocated: AtomicU64,
     pool: Mutex<Pool>,
     slab_generation: Arc<AtomicU64>,
+    managed: Managed,
     graveyard: Mutex<Vec<Buried>>,
     buried_bytes: AtomicUsize,
     pools: Pools,
@@ -111,6 +116,7 @@ impl Memory {
             allocated: AtomicU64::new(0),
             slab_generation: pool.generation(),
             pool: Mutex::new(pool),
+            managed: Managed::default(),
             graveyard: Mutex::default(),
             buried_bytes: AtomicUsize::new(0),
             pools: Pools::new(),
@@ -124,6 +130,16 @@ impl Memory {
     /// Bytes of device memory that the program holds.
     pub(crate) fn allocated_bytes(&self) -> u64 {
         self.allocated.load(Relaxed)
+    }
+
+    /// Managed memory that host and device use in turn.
+    pub(crate) fn managed(&self) -> &Managed {
+        &self.managed
+    }
+
+    /// Tells kernels of the managed blocks that there are now.
+    fn declare_managed(&self) {
+        self.pool.lock().declare_too(self.managed.bases());
     }
 
     /// Takes back buried memory whose work is known to be done. Asks no driver.
@@ -298,12 +314,13 @@ fn take_out(address: usize, wanted: impl FnOnce(&Allocation) -> bool) -> Option<
     map.remove(address).map(|(_, allocation)| allocation)
 }
 
-/// Frees device memory by its address, after all work of its device.
+/// Frees device or managed memory by its address, after all work of its device.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidDevicePointer`] for anything but the start of a live device allocation; nothing is freed.
 pub(crate) fn free(address: usize) -> Result<()> {
-    let Some(allocation) = take_out(address, |allocation| allocation.kind() == Kind::Device) else {
+    let is_freed_here = |allocation: &Allocation| matches!(allocation.kind(), Kind::Device | Kind::Managed);
+    let Some(allocation) = take_out(address, is_freed_here) else {
         return Err(why_not_free(address).argument("ptr", format_args!("{address:#x}")));
     };
     allocation.context().memory().pools.forget(address);
@@ -316,7 +333,7 @@ pub(crate) fn free(address: usize) -> Result<()> {
 fn why_not_free(address: usize) -> Error {
     let refuse = |problem: String| Error::new(ErrorKind::InvalidDevicePointer, problem);
     match find(address, 1) {
-        Ok(Found::Known(allocation)) if allocation.kind() == Kind::Device => {
+        Ok(Found::Known(allocation)) if matches!(allocation.kind(), Kind::Device | Kind::Managed) => {
             refuse(format!("it points into the allocation at {:#x}", allocation.base())).help("free that address")
         }
         Ok(Found::Known(allocation)) => match allocation.kind() {

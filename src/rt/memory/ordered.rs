@@ -259,12 +259,15 @@ pub(crate) fn allocate(pool: &MemPool, stream: &Stream, bytes: usize) -> Result<
 pub(crate) fn free(address: usize, stream: &Stream) -> Result<()> {
     stream.context().check()?;
     let is_live = |allocation: &Allocation| allocation.kind() == Kind::Device;
-    let refuse = || {
-        let error = why_not_free(address).with_kind(ErrorKind::InvalidValue);
-        error.argument("ptr", format_args!("{address:#x}"))
-    };
-    if !MAP.read().get(address).is_some_and(|(_, allocation)| is_live(allocation)) {
-        return Err(refuse());
+    let refuse = |error: Error| error.argument("ptr", format_args!("{address:#x}"));
+    let unknown = || refuse(why_not_free(address).with_kind(ErrorKind::InvalidValue));
+    match MAP.read().get(address).map(|(_, allocation)| allocation.kind()) {
+        Some(Kind::Device) => {}
+        Some(Kind::Managed) => {
+            let problem = "managed memory is not freed in stream order";
+            return Err(refuse(Error::new(ErrorKind::InvalidValue, problem).help("use Free")));
+        }
+        _ => return Err(unknown()),
     }
     // An action of its own, so that it comes after what the default-stream rules say.
     let lane = stream.lane();
@@ -272,7 +275,7 @@ pub(crate) fn free(address: usize, stream: &Stream) -> Result<()> {
         true => None,
         false => Some(stream.context().submit(lane, |_| Ok(()))?.1),
     };
-    let Some(allocation) = take_out(address, is_live) else { return Err(refuse()) };
+    let Some(allocation) = take_out(address, is_live) else { return Err(unknown()) };
     let context = Arc::clone(allocation.context());
     let memory = context.memory();
     if let Some((allocation, ticket)) = memory.pools().park(allocation, ticket) {

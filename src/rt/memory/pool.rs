@@ -3,7 +3,7 @@
 
 use super::TERRITORY;
 use super::slab::{Range, SlabId, Slabs};
-use crate::cl::{self, Caps, Svm};
+use crate::cl::{self, Buffer, Caps, Svm};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
@@ -31,13 +31,18 @@ pub(super) struct Pool {
     /// Grows when the set of slabs changes; read without the pool's lock.
     generation: Arc<AtomicU64>,
     bases: Arc<[usize]>,
+    /// Blocks outside of the slabs that kernels reach as well.
+    extras: Vec<usize>,
     largest: usize,
     kept: usize,
 }
 
 #[derive(Debug)]
 struct Block {
+    /// The block as a buffer object, once somebody needed it. Ends before the block.
+    alias: Option<Arc<Buffer>>,
     svm: Svm,
+    bytes: usize,
     /// Where offsets count from.
     origin: usize,
 }
@@ -68,6 +73,7 @@ impl Pool {
             blocks: HashMap::new(),
             generation: Arc::new(AtomicU64::new(1)),
             bases: Arc::new([]),
+            extras: Vec::new(),
             largest: usize::try_from(caps.max_alloc_bytes).unwrap_or(usize::MAX),
             kept: usize::try_from(KEPT_BYTES.min(caps.global_bytes / 8)).unwrap_or(usize::MAX),
         }
@@ -103,8 +109,19 @@ impl Pool {
         let slab = self.slabs.add(bytes - (origin - svm.address()), 0);
         // A block that the driver just gave overlaps nothing, so there is no clash to report.
         let _ = TERRITORY.write().insert(svm.address(), bytes, ());
-        self.blocks.insert(slab, Block { svm, origin });
+        self.blocks.insert(slab, Block { alias: None, svm, bytes, origin });
         self.changed();
+    }
+
+    /// The buffer object over the slab of a range, and where the slab starts.
+    pub(super) fn alias(&mut self, range: Range) -> cl::status::Result<(Arc<Buffer>, usize)> {
+        let gone = cl::Failure { entry: "slab", status: -38 };
+        let block = self.blocks.get_mut(&range.slab).ok_or(gone)?;
+        let alias = match &block.alias {
+            Some(alias) => Arc::clone(alias),
+            None => Arc::clone(block.alias.insert(Arc::new(block.svm.alias(block.bytes)?))),
+        };
+        Ok((alias, block.svm.address()))
     }
 
     /// Takes a range back. No work may use it any more.
@@ -127,7 +144,13 @@ impl Pool {
         self.changed();
     }
 
-    /// Where the slabs start, and a number that changes with them.
+    /// Replaces the list of blocks outside of the slabs that kernels reach.
+    pub(super) fn declare_too(&mut self, extras: Vec<usize>) {
+        self.extras = extras;
+        self.changed();
+    }
+
+    /// Where the slabs and the other blocks start, and a number that changes with them.
     pub(super) fn bases(&self) -> (u64, Arc<[usize]>) {
         (self.generation.load(Relaxed), Arc::clone(&self.bases))
     }
@@ -138,7 +161,8 @@ impl Pool {
     }
 
     fn changed(&mut self) {
-        self.bases = self.blocks.values().map(|block| block.svm.address()).collect();
+        let slabs = self.blocks.values().map(|block| block.svm.address());
+        self.bases = slabs.chain(self.extras.iter().copied()).collect();
         self.generation.fetch_add(1, Release);
     }
 }

@@ -1,6 +1,6 @@
 //! What an address is, for the calls that ask: the map's answer in the terms of a pointer query.
 
-use super::{Allocation, Found, Kind, find};
+use super::{Allocation, Found, Kind, find, host};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::device::Device;
 
@@ -56,9 +56,10 @@ pub(crate) fn ask(address: usize) -> Result<Facts> {
 fn facts(allocation: &Allocation, address: usize) -> Facts {
     let (home, managed) = match allocation.kind() {
         Kind::Device | Kind::Symbol => (Home::Device, false),
+        Kind::Managed => (Home::Device, true),
         Kind::Pinned | Kind::Registered => (Home::Host, false),
     };
-    let kernels = home == Home::Device || allocation.context().caps().kernels_reach_host_memory();
+    let kernels = home == Home::Device || host::check_reach(allocation.context(), allocation).is_ok();
     let host = home == Home::Host || managed;
     Facts {
         home,

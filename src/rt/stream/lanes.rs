@@ -1,18 +1,19 @@
 //! The queues behind a context's streams, and the one lock that covers deciding an order and enqueuing it.
 //!
-//! A lane is a stream's place here: its in-order queue, how much was submitted and how much is known to be done.
+//! A lane is a stream's place here: its in-order queue and how far it has come (`progress.rs`).
 //! No event list is kept. The *tail* marker of a lane is made when somebody has to wait for the lane and serves
 //! until new work arrives. Queues are made at the first work and there is one live queue a lane at all times.
 
 use super::hostfn::Worker;
 use super::order::{Class, LaneId, Order};
+use super::progress::Progress as Count;
+pub(crate) use super::progress::Ticket;
 use crate::cl::queue::Priority;
 use crate::cl::status::Result;
 use crate::cl::{self, Failure, Progress, Queue};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::AcqRel, Ordering::Acquire};
 
 /// All lanes of one context.
 pub(crate) struct Lanes {
@@ -31,46 +32,11 @@ struct Lane {
     queue: Option<Arc<Queue>>,
     profiling: bool,
     priority: Option<Priority>,
-    /// How many actions were enqueued.
-    submitted: u64,
-    track: Arc<Track>,
-    tail: Option<Tail>,
+    count: Count<Arc<cl::Event>>,
     /// Runs the lane's callbacks, once it has had one.
     worker: Option<Arc<Worker>>,
     /// The stream is destroyed; the lane goes when its work is done.
     closed: bool,
-}
-
-/// How many of a lane's actions are known to be done; outlives the lane for those who asked.
-#[derive(Debug, Default)]
-pub(crate) struct Track(AtomicU64);
-
-#[derive(Clone, Debug)]
-struct Tail {
-    /// The marker stands behind this many actions.
-    behind: u64,
-    marker: Arc<cl::Event>,
-    flushed: bool,
-}
-
-/// A point in a lane: behind all that was submitted when it was taken. Taking one calls nothing.
-#[derive(Clone, Debug)]
-pub(crate) struct Ticket {
-    lane: LaneId,
-    at: u64,
-    track: Arc<Track>,
-}
-
-impl Ticket {
-    /// Whether the work before it is known to be done; looks at no driver.
-    pub(crate) fn is_done(&self) -> bool {
-        self.track.0.load(Acquire) >= self.at
-    }
-
-    /// A number that tickets of one lane share while one of them is kept, and no other lane's have.
-    pub(crate) fn lane_key(&self) -> usize {
-        Arc::as_ptr(&self.track).addr()
-    }
 }
 
 /// Which waits come before an action.
@@ -154,9 +120,9 @@ impl Lanes {
         state.profile(&self.cl, id)?;
         let queue = state.prepare(&self.cl, id, Join::Rules)?;
         let marker = Arc::new(queue.marker()?);
-        let ticket = state.acted(id);
+        state.acted(id);
         if let Some(lane) = state.lane(id) {
-            lane.tail = Some(Tail { behind: ticket.at, marker: Arc::clone(&marker), flushed: false });
+            lane.count.stand(Arc::clone(&marker));
         }
         Ok(Marked { marker, queue })
     }
@@ -224,8 +190,8 @@ impl Lanes {
         let busy = {
             let mut state = self.state.lock();
             // Of a lane that is gone nothing is left to wait for, and its number may serve another.
-            let same = state.lane(ticket.lane).is_some_and(|lane| Arc::ptr_eq(&lane.track, &ticket.track));
-            if same { state.busy([ticket.lane]) } else { SmallVec::new() }
+            let same = state.lane(ticket.lane()).is_some_and(|lane| lane.count.gave(ticket));
+            if same { state.busy([ticket.lane()]) } else { SmallVec::new() }
         };
         self.wait_for(&busy)
     }
@@ -258,6 +224,20 @@ impl Lanes {
         state.sweep();
     }
 
+    /// Looks at every busy lane and lets `act` know which are idle (`None`: all of them) while no work can be added.
+    pub(crate) fn with_idle<T>(&self, act: impl FnOnce(&dyn Fn(Option<LaneId>) -> bool) -> T) -> T {
+        let mut state = self.state.lock();
+        for id in state.ids() {
+            // A lane that failed has nothing left to run.
+            let _ = state.look(id);
+        }
+        let state = &*state;
+        act(&|lane| match lane {
+            Some(id) => state.is_settled(id),
+            None => state.lanes.iter().flatten().all(|lane| lane.count.is_settled()),
+        })
+    }
+
     /// Looks at every busy lane and answers what is still pending; `None` while somebody else holds the lock. For the
     /// process's exit, which may not wait for threads that have none left.
     pub(crate) fn try_pending(&self) -> Option<Vec<Ticket>> {
@@ -271,8 +251,9 @@ impl Lanes {
     /// Gives up the queues of idle lanes; they come back with the next work.
     pub(crate) fn trim(&self) {
         let mut state = self.state.lock();
-        for lane in state.lanes.iter_mut().flatten().filter(|lane| lane.is_settled()) {
-            (lane.queue, lane.tail, lane.profiling) = (None, None, false);
+        for lane in state.lanes.iter_mut().flatten().filter(|lane| lane.count.is_settled()) {
+            (lane.queue, lane.profiling) = (None, false);
+            lane.count.forget_tail();
         }
     }
 
@@ -322,12 +303,11 @@ impl State {
     }
 
     fn is_settled(&self, id: LaneId) -> bool {
-        self.lanes.get(id.index()).and_then(Option::as_ref).is_none_or(Lane::is_settled)
+        self.lanes.get(id.index()).and_then(Option::as_ref).is_none_or(|lane| lane.count.is_settled())
     }
 
     fn ticket(&self, id: LaneId) -> Option<Ticket> {
-        let lane = self.lanes.get(id.index())?.as_ref()?;
-        Some(Ticket { lane: id, at: lane.submitted, track: Arc::clone(&lane.track) })
+        Some(self.lanes.get(id.index())?.as_ref()?.count.ticket())
     }
 
     /// Makes the lane's queue where there is none, and the waits that an action in it has to come after. Waits count
@@ -364,24 +344,18 @@ impl State {
 
     fn acted(&mut self, id: LaneId) -> Ticket {
         self.order.acted(id);
-        match self.lane(id) {
-            Some(lane) => {
-                lane.submitted += 1;
-                Ticket { lane: id, at: lane.submitted, track: Arc::clone(&lane.track) }
-            }
-            None => Ticket { lane: id, at: 0, track: Arc::default() },
-        }
+        self.lane(id).map_or_else(|| Ticket::void(id), |lane| lane.count.acted())
     }
 
     /// The marker behind all work of the lane, made where the one there is has been overtaken.
     fn tail(&mut self, id: LaneId) -> Result<Arc<cl::Event>> {
         let lane = self.expect(id)?;
-        if let Some(tail) = lane.tail.as_ref().filter(|tail| tail.behind == lane.submitted) {
-            return Ok(Arc::clone(&tail.marker));
+        if let Some(marker) = lane.count.tail() {
+            return Ok(Arc::clone(marker));
         }
         let queue = lane.queue.as_ref().ok_or(Failure { entry: "stream", status: -36 })?;
         let marker = Arc::new(queue.marker()?);
-        lane.tail = Some(Tail { behind: lane.submitted, marker: Arc::clone(&marker), flushed: false });
+        lane.count.stand(Arc::clone(&marker));
         Ok(marker)
     }
 
@@ -389,11 +363,9 @@ impl State {
     fn flushed_tail(&mut self, id: LaneId) -> Result<Arc<cl::Event>> {
         let marker = self.tail(id)?;
         let lane = self.expect(id)?;
-        if let (Some(queue), Some(tail)) = (&lane.queue, &mut lane.tail)
-            && !tail.flushed
-        {
+        if let Some(queue) = lane.queue.as_ref().filter(|_| !lane.count.is_flushed()) {
             queue.flush()?;
-            tail.flushed = true;
+            lane.count.flushed();
         }
         Ok(marker)
     }
@@ -419,13 +391,13 @@ impl State {
 
     /// Notes that the work before a ticket is done.
     fn settle(&mut self, ticket: &Ticket) {
-        ticket.track.0.fetch_max(ticket.at, AcqRel);
-        let Some(lane) = self.lane(ticket.lane).filter(|lane| Arc::ptr_eq(&lane.track, &ticket.track)) else {
+        ticket.settle();
+        let Some(lane) = self.lane(ticket.lane()).filter(|lane| lane.count.gave(ticket)) else {
             return;
         };
-        if lane.is_settled() {
-            lane.tail = None;
-            self.order.idle(ticket.lane);
+        if lane.count.is_settled() {
+            lane.count.forget_tail();
+            self.order.idle(ticket.lane());
         }
     }
 
@@ -477,20 +449,6 @@ impl State {
 
 impl Lane {
     fn new(id: LaneId, priority: Option<Priority>) -> Self {
-        Self {
-            id,
-            queue: None,
-            profiling: false,
-            priority,
-            submitted: 0,
-            track: Arc::default(),
-            tail: None,
-            worker: None,
-            closed: false,
-        }
-    }
-
-    fn is_settled(&self) -> bool {
-        self.track.0.load(Acquire) >= self.submitted
+        Self { id, queue: None, profiling: false, priority, count: Count::new(id), worker: None, closed: false }
     }
 }

@@ -3,6 +3,8 @@
 pub(crate) mod hostfn;
 pub(crate) mod lanes;
 pub(crate) mod order;
+mod progress;
+pub(crate) mod uses;
 pub(crate) mod waker;
 
 use super::context::Context;
@@ -108,7 +110,11 @@ impl Stream {
     pub fn is_done(&self) -> Result<bool> {
         let context = &self.0.context;
         context.check()?;
-        context.lanes().is_done(self.0.lane).map_err(|failure| context.note(failure))
+        let done = context.lanes().is_done(self.0.lane).map_err(|failure| context.note(failure))?;
+        if done {
+            context.catch_up()?;
+        }
+        Ok(done)
     }
 
     /// Blocks until all its work is done; for the default stream, that of all blocking streams too.
@@ -158,7 +164,8 @@ impl Stream {
         // OpenCL events do not cross contexts: the host carries the news from one to the other.
         let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
         context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
-        marked.marker.on_end(move || waker::tell(News::Open(gate))).map_err(|failure| record.context.note(failure))
+        waker::at_end(&marked.marker, move || waker::tell(News::Open(gate)))
+            .map_err(|failure| record.context.note(failure))
     }
 
     /// The same for a record of another process, of which the host carries the news.
@@ -250,6 +257,7 @@ impl Stream {
 impl Drop for Inner {
     fn drop(&mut self) {
         if self.lane != Context::LEGACY {
+            self.context.memory().managed().detach(self.lane);
             self.context.lanes().close(self.lane);
         }
     }

@@ -3,9 +3,11 @@
 //!
 //! It runs nothing of the program's but `Waker::wake`, which futures expect to be quick, so nothing holds it up.
 
-use crate::cl::UserEvent;
+use crate::cl::status::Result;
+use crate::cl::{Event, UserEvent};
 use lazy_static::lazy_static;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
 lazy_static! {
@@ -62,4 +64,14 @@ pub(crate) fn tell(news: News) {
         }
         None => act(news),
     }
+}
+
+/// Calls `signal` once at the end of what `marker` stands behind, from a thread of the driver or at once from this one.
+/// Some drivers do not keep an event for its callback, so it is kept until then, and let go of by the thread.
+pub(crate) fn at_end(marker: &Arc<Event>, signal: impl FnOnce() + Send + 'static) -> Result<()> {
+    let kept = Arc::clone(marker);
+    marker.on_end(move || {
+        signal();
+        tell(News::Run(Box::new(move || drop(kept))));
+    })
 }

@@ -64,6 +64,21 @@ c_enum! {
     }
 }
 
+c_enum! {
+    // CUDA's numbers.
+    /// What `musaMemRangeGetAttribute` can be asked about managed memory.
+    pub struct musaMemRangeAttribute {
+        /// Whether it was advised to be mostly read: 1 or 0.
+        musaMemRangeAttributeReadMostly = 1,
+        /// The device that was advised to be preferred.
+        musaMemRangeAttributePreferredLocation = 2,
+        /// The devices that were advised to use it.
+        musaMemRangeAttributeAccessedBy = 3,
+        /// The device it was prefetched to last.
+        musaMemRangeAttributeLastPrefetchLocation = 4,
+    }
+}
+
 // ---- Copies
 // CUDA's numbers and layouts.
 
