@@ -5,7 +5,7 @@ use super::buffer::{DeviceBuffer, DeviceSlice, DeviceSliceMut};
 use super::managed::ManagedBuffer;
 use super::pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 use crate::error::{Error, ErrorKind, Result};
-use crate::rt::copy::{CopyKind, Mode, copy};
+use crate::rt::copy::{CopyKind, Mode, Pattern, copy, fill};
 use crate::rt::stream::Stream;
 use bytemuck::Pod;
 
@@ -73,6 +73,44 @@ impl Stream {
         // SAFETY: both ends are kept alive by the runtime until the copy is done.
         unsafe { self.run_copy::<T>(target.start(), source.start(), target.elements()) }?;
         source.used_by(self);
+        target.used_by(self);
+        Ok(())
+    }
+
+    /// Sets every element of `target` to `value`, in stream order.
+    ///
+    /// ```
+    /// # use gridcl::{Device, DeviceBuffer};
+    /// let stream = Device::get(0)?.create_stream()?;
+    /// let mut ones = DeviceBuffer::<f32>::zeroed(&stream, 1000)?;
+    /// stream.fill_with(ones.slice_mut(500..), 1.0)?;
+    /// assert_eq!(ones.to_vec(&stream)?[499..501], [0.0, 1.0]);
+    /// # Ok::<(), gridcl::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the device reported about earlier work.
+    pub fn fill_with<T: Pod>(&self, target: impl Target<T>, value: T) -> Result<()> {
+        let (start, elements) = (target.start(), target.elements());
+        if elements == 0 || size_of::<T>() == 0 {
+            return Ok(());
+        }
+        if let Some(pattern) = Pattern::of(bytemuck::bytes_of(&value)) {
+            fill::set(self, start, &pattern, (elements, size_of::<T>()), Mode::Async)?;
+        } else {
+            // No pattern: some elements are uploaded, and what is there is copied until it is all.
+            target.settle()?;
+            let first = vec![value; elements.min((64 << 10) / size_of::<T>()).max(1)];
+            let mut done = first.len();
+            // SAFETY: the vector is valid for the call, and the copy is done with it when it returns.
+            unsafe { self.run_copy::<T>(start, first.as_ptr() as usize, done) }?;
+            while done < elements {
+                let step = done.min(elements - done);
+                // SAFETY: both ends are kept alive by the runtime until the copy is done.
+                unsafe { self.run_copy::<T>(start + done * size_of::<T>(), start, step) }?;
+                done += step;
+            }
+        }
         target.used_by(self);
         Ok(())
     }

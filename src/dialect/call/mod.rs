@@ -11,7 +11,10 @@ pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod peer;
+pub(crate) mod pointer;
+pub(crate) mod pool;
 pub(crate) mod property;
+pub(crate) mod refused;
 pub(crate) mod stream;
 pub(crate) mod symbol;
 

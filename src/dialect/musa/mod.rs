@@ -16,6 +16,7 @@
 //! ```
 
 mod codes;
+mod pointers;
 mod properties;
 mod table;
 mod types;

@@ -2,6 +2,7 @@
 
 pub(crate) mod builtin;
 pub(crate) mod fill;
+mod pattern;
 pub(crate) mod peer;
 pub(crate) mod plan;
 pub(crate) mod relay;
@@ -15,6 +16,7 @@ use super::memory::{self, Allocation, Found, Kind, Place};
 use super::stream::Stream;
 use crate::cl::{Buffer, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
+pub(crate) use pattern::Pattern;
 pub(crate) use plan::Mode;
 use plan::{Plan, Side};
 pub(crate) use shape::{Extent, Pitch, Region};

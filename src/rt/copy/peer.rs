@@ -8,7 +8,8 @@ use super::plan::{Plan, Route};
 use super::relay::{self, Scope, Sent};
 use super::run::enqueue;
 use super::staging::{self, Block};
-use super::{CopyKind, End, Mode, Region, fill};
+use super::{CopyKind, End, Mode, Region};
+use crate::cl::{Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::device::Device;
@@ -173,14 +174,20 @@ fn elsewhere(
     relay::run(stream, scope, &busy, &context.links().worker(context), Box::new(work))
 }
 
-/// Sets device memory of another context than the stream's. Returns before it is done.
-pub(super) fn set(stream: &Stream, context: &Arc<Context>, to: End, byte: u8, bytes: usize, mode: Mode) -> Result<()> {
+/// Sets device memory of another context than the stream's by what `enqueue` does. Returns before it is done.
+pub(super) fn set(
+    stream: &Stream,
+    context: &Arc<Context>,
+    to: End,
+    mode: Mode,
+    enqueue: impl FnOnce(&Arc<Context>, &Arc<Queue>, &End) -> Result<(), Failure> + Send + 'static,
+) -> Result<()> {
     let lane = context.links().lanes(context).into;
     let there = Arc::clone(context);
     let work = move || {
         relay::send_and_wait(&there, lane, |queue| {
             to.lend(&there, queue)?;
-            fill::enqueue(&there, queue, to.place(), byte, bytes)
+            enqueue(&there, queue, &to)
         })
     };
     relay::run(stream, scope(stream, mode), &[context], &context.links().worker(context), Box::new(work))

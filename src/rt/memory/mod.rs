@@ -10,8 +10,11 @@ pub(crate) mod allocation;
 pub(crate) mod hints;
 pub(crate) mod host;
 pub(crate) mod managed;
+pub(crate) mod ordered;
 pub(crate) mod pool;
+pub(crate) mod query;
 mod reserve;
+mod shelf;
 pub(crate) mod slab;
 
 use super::context::Context;
@@ -23,10 +26,11 @@ use crate::error::{Error, ErrorKind, Result};
 use address::{AddressMap, Lookup};
 pub(crate) use allocation::{Allocation, Kind, Place};
 use managed::Managed;
+use ordered::Pools;
 use parking_lot::{Mutex, RwLock};
 use pool::Pool;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 
 /// Every live allocation of the process, by address.
 static MAP: RwLock<AddressMap<Arc<Allocation>>> = RwLock::new(AddressMap::new());
@@ -90,6 +94,8 @@ pub(crate) struct Memory {
     slab_generation: Arc<AtomicU64>,
     managed: Managed,
     graveyard: Mutex<Vec<Buried>>,
+    buried_bytes: AtomicUsize,
+    pools: Pools,
 }
 
 /// Memory that was given up while work that may use it was under way.
@@ -113,6 +119,8 @@ impl Memory {
             pool: Mutex::new(pool),
             managed: Managed::default(),
             graveyard: Mutex::default(),
+            buried_bytes: AtomicUsize::new(0),
+            pools: Pools::new(),
         }
     }
 
@@ -143,11 +151,25 @@ impl Memory {
         *graveyard = waiting;
         drop(graveyard);
         let done: Vec<Buried> = done;
+        self.buried_bytes.fetch_sub(done.iter().map(|buried| buried.allocation.bytes()).sum(), Relaxed);
         drop(done);
+    }
+
+    /// What was allocated in stream order.
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    /// Takes back all that is freed and done, by asking the driver.
+    fn scrape(&self, context: &Context) {
+        context.lanes().poll();
+        self.reclaim();
+        self.pools.scrape();
     }
 
     /// Gives empty slabs back to the driver, down to `keep` bytes.
     pub(crate) fn trim(&self, keep: usize) {
+        self.pools.scrape();
         self.pool.lock().trim(keep);
     }
 
@@ -157,11 +179,8 @@ impl Memory {
     }
 
     fn bury(&self, allocation: Arc<Allocation>, tickets: Vec<Ticket>) {
+        self.buried_bytes.fetch_add(allocation.bytes(), Relaxed);
         self.graveyard.lock().push(Buried { allocation, tickets });
-    }
-
-    fn buried_bytes(&self) -> usize {
-        self.graveyard.lock().iter().map(|buried| buried.allocation.bytes()).sum()
     }
 
     /// Enters `bytes` into the account, unless the device does not have them.
@@ -169,6 +188,11 @@ impl Memory {
         self.allocated
             .fetch_update(Relaxed, Relaxed, |held| held.checked_add(bytes as u64).filter(|&sum| sum <= self.limit))
             .is_ok()
+    }
+
+    /// Enters bytes that the device is known to have.
+    fn charge_held(&self, bytes: usize) {
+        self.allocated.fetch_add(bytes as u64, Relaxed);
     }
 
     fn discharge(&self, bytes: usize) {
@@ -227,15 +251,22 @@ pub(crate) fn ending_at(address: usize) -> Option<Arc<Allocation>> {
 /// # Errors
 /// [`ErrorKind::OutOfMemory`] when the device has no room; nothing changed then.
 pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Arc<Allocation>> {
+    allocate_with(context, bytes, kind, 0)
+}
+
+/// The same with flags that the allocation keeps for those who ask.
+///
+/// # Errors
+/// As [`allocate`].
+pub(crate) fn allocate_with(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Arc<Allocation>> {
     context.check()?;
     let memory = context.memory();
-    if memory.buried_bytes() > GRAVEYARD_BYTES {
+    if memory.buried_bytes.load(Relaxed) > GRAVEYARD_BYTES {
         context.lanes().poll();
     }
     memory.reclaim();
     if !memory.charge(bytes) {
-        context.lanes().poll();
-        memory.reclaim();
+        memory.scrape(context);
         if !memory.charge(bytes) {
             let free = memory.limit.saturating_sub(memory.allocated_bytes());
             return Err(Error::new(ErrorKind::OutOfMemory, format!("the device has {free} bytes left"))
@@ -243,7 +274,7 @@ pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Resu
                 .on_device(context.device()));
         }
     }
-    let made = Allocation::new(context, bytes, kind).and_then(enter);
+    let made = Allocation::new(context, bytes, kind, flags).and_then(enter);
     made.map_err(|error| {
         memory.discharge(bytes);
         error.argument("size", bytes).on_device(context.device())
@@ -293,6 +324,7 @@ pub(crate) fn free(address: usize) -> Result<()> {
     let Some(allocation) = take_out(address, is_freed_here) else {
         return Err(why_not_free(address).argument("ptr", format_args!("{address:#x}")));
     };
+    allocation.context().memory().pools.forget(address);
     // The memory must not be reused while work may still touch it.
     let outcome = allocation.context().synchronize();
     drop(allocation);
@@ -338,4 +370,5 @@ pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticke
 pub(super) fn forget_all_of(context: &Context) {
     let ours = MAP.write().retain(|_, _, allocation| !std::ptr::eq(&**allocation.context(), context));
     drop(ours);
+    context.memory().pools.clear();
 }

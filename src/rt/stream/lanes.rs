@@ -209,6 +209,11 @@ impl Lanes {
         if state.is_settled(id) { None } else { state.ticket(id) }
     }
 
+    /// What tickets of the lane say as their [`Ticket::lane_key`].
+    pub(crate) fn key(&self, id: LaneId) -> Option<usize> {
+        self.state.lock().ticket(id).map(|ticket| ticket.lane_key())
+    }
+
     /// A ticket for each lane with work that is not known to be done. Calls nothing of OpenCL.
     pub(crate) fn pending(&self) -> Vec<Ticket> {
         let state = self.state.lock();
