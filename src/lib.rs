@@ -13,6 +13,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | device | `musaSetDevice` | `topsSetDevice` | `cl_device_id`, `cl_context` | [`Device`], always named |
 //! | `cudaMalloc` | `musaMalloc` | `topsMalloc` | SVM or `cl_mem` | [`DeviceBuffer`] |
+//! | `cudaMallocPitch`, `cudaMemcpy2D`, … | `musaMallocPitch`, `musaMemcpy2D`, … | none | `clEnqueueReadBufferRect`, … | [`PitchedBuffer`] |
 //! | `cudaMallocHost` | `musaMallocHost` | `topsHostMalloc` | `CL_MEM_ALLOC_HOST_PTR` | [`PinnedBuffer`] |
 //! | `cudaMallocManaged` | `musaMallocManaged` | | SVM | [`ManagedBuffer`] |
 //! | `cudaMemcpyAsync` | `musaMemcpyAsync` | `topsMemcpyAsync` | `clEnqueueSVMMemcpy`, … | [`Stream::copy`], [`Stream::upload`], [`Stream::download`] |
@@ -85,7 +86,8 @@ mod trace;
 
 pub use api::{
     DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, ManagedBuffer, ManagedRead, ManagedWrite, PinnedBuffer,
-    PinnedSlice, PinnedSliceMut, Reading, Source, Target, Writing,
+    PinnedSlice, PinnedSliceMut, PitchedBuffer, PitchedView, PitchedViewMut, Reading, Shape, Source, Strided, Target,
+    Writing,
 };
 pub use cl::caps::DeviceType;
 #[cfg(feature = "musa")]
@@ -107,6 +109,6 @@ pub use rt::stream::{Stream, StreamFlags};
 pub mod prelude {
     pub use crate::{
         Device, DeviceBuffer, Dim3, Event, EventFlags, Kernel, KernelArg, Local, ManagedBuffer, Module, PinnedBuffer,
-        Stream, StreamFlags, launch,
+        PitchedBuffer, Stream, StreamFlags, launch,
     };
 }

@@ -91,7 +91,7 @@ impl<T> DeviceBuffer<T> {
 
     /// The address of the first element. It names the memory and keeps nothing alive.
     pub fn as_device_ptr(&self) -> DevicePtr<T> {
-        DevicePtr { address: self.allocation.base() as u64, element: PhantomData }
+        DevicePtr::at(self.allocation.base())
     }
 
     /// Part of the buffer, to read.
@@ -202,6 +202,11 @@ unsafe impl<T> Zeroable for DevicePtr<T> {}
 unsafe impl<T: 'static> Pod for DevicePtr<T> {}
 
 impl<T> DevicePtr<T> {
+    /// The pointer to an address.
+    pub(super) fn at(address: usize) -> Self {
+        Self { address: address as u64, element: PhantomData }
+    }
+
     /// The null pointer.
     pub const NULL: Self = Self { address: 0, element: PhantomData };
 

@@ -18,6 +18,7 @@ mod dialects;
 mod support;
 #[macro_use]
 mod blocks;
+mod boxes;
 #[macro_use]
 mod steps;
 
@@ -54,10 +55,14 @@ mod orders;
 mod peer_access;
 mod peer_copies;
 mod peer_order;
+mod pitched;
+mod pitched_refused;
+mod pitched_safe;
 mod pointers;
 mod pools;
 mod pools_kept;
 mod process;
+mod random_copies;
 mod refused;
 mod safe;
 mod safe_lifetimes;

@@ -11,6 +11,7 @@ pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod peer;
+pub(crate) mod pitched;
 pub(crate) mod pointer;
 pub(crate) mod pool;
 pub(crate) mod property;

@@ -15,6 +15,7 @@
 //! }
 //! ```
 
+mod boxes;
 mod codes;
 mod pointers;
 mod properties;

@@ -2,13 +2,14 @@
 
 #![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
+use super::boxes::{extent, linear, parms};
 use super::pointers::{POINTERS, memory_type, pointer_attributes, unregistered};
 use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
 use crate::dialect::call::{
-    copy, device, error, event, launch, managed, memory, module, peer, pointer, pool, refused, stream, symbol,
+    copy, device, error, event, launch, managed, memory, module, peer, pitched, pointer, pool, refused, stream, symbol,
 };
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
@@ -155,6 +156,20 @@ runtime_api! {
     call(unsafe) musaMalloc(devPtr: *mut *mut c_void, size: usize)
         => memory::malloc::<Musa>(devPtr, size, ZeroSize::Null);
 
+    /// Allocates `height` rows of `width` bytes on the current device. Rows begin `*pitch` bytes apart, a multiple of
+    /// 512, and the room behind each is the program's too. No rows or no bytes give a null pointer.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null or a width beyond the largest pitch, `musaErrorOutOfMemory`.
+    call(unsafe) musaMallocPitch(devPtr: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize)
+        => pitched::malloc_pitch::<Musa>(devPtr, pitch, width, height);
+
+    /// Allocates a box of `extent.depth` slices of `extent.height` rows of `extent.width` bytes. Row r of slice z is at
+    /// `ptr + (z * ysize + r) * pitch`.
+    ///
+    /// Errors: as `musaMallocPitch`.
+    call(unsafe) musaMalloc3D(pitchedDevPtr: *mut musaPitchedPtr, extent: musaExtent)
+        => pitched::malloc_3d::<Musa, _>(pitchedDevPtr, self::extent(extent), make_musaPitchedPtr);
+
     /// Frees device memory, after all work of its device. Null is nothing to free.
     ///
     /// Errors: `musaErrorInvalidValue` for anything but the start of a live allocation.
@@ -281,6 +296,37 @@ runtime_api! {
         dst: *mut c_void, src: *const c_void, count: usize, kind: musaMemcpyKind, stream: musaStream_t,
     ) => copy::memcpy_async::<Musa>(dst, src, count, kind.0, stream.addr());
 
+    /// Copies `height` rows of `width` bytes in the default stream; rows begin `dpitch` and `spitch` bytes apart, and
+    /// what lies between them stays. Returns as `musaMemcpy` does. An empty box is a success.
+    ///
+    /// Errors: as `musaMemcpy`, and `musaErrorInvalidPitchValue` for a pitch smaller than the width.
+    call(unsafe) musaMemcpy2D(
+        dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize,
+        kind: musaMemcpyKind,
+    ) => pitched::memcpy_2d::<Musa>(dst, dpitch, src, spitch, width, height, kind.0, 0, Mode::Sync);
+
+    /// The same in a stream. Returns as `musaMemcpyAsync` does.
+    ///
+    /// Errors: as `musaMemcpy2D`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call(unsafe) musaMemcpy2DAsync(
+        dst: *mut c_void, dpitch: usize, src: *const c_void, spitch: usize, width: usize, height: usize,
+        kind: musaMemcpyKind, stream: musaStream_t,
+    ) => pitched::memcpy_2d::<Musa>(dst, dpitch, src, spitch, width, height, kind.0, stream.addr(), Mode::Async);
+
+    /// Copies a box of `p->extent` in the default stream: on each side from a pitched pointer on, at a position in
+    /// bytes, rows and slices. Slices are `pitch * ysize` bytes apart. Returns as `musaMemcpy` does.
+    ///
+    /// Errors: as `musaMemcpy2D`, and `musaErrorInvalidValue` for no or two ends on a side, or a box that leaves its
+    /// rows or slices; `musaErrorNotSupported` for arrays.
+    call(unsafe) musaMemcpy3D(p: *const musaMemcpy3DParms)
+        => pitched::memcpy_3d::<Musa>(parms(p), 0, Mode::Sync);
+
+    /// The same in a stream. Returns as `musaMemcpyAsync` does.
+    ///
+    /// Errors: as `musaMemcpy3D`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call(unsafe) musaMemcpy3DAsync(p: *const musaMemcpy3DParms, stream: musaStream_t)
+        => pitched::memcpy_3d::<Musa>(parms(p), stream.addr(), Mode::Async);
+
     /// Sets `count` bytes to the low byte of `value` in the default stream. Returns before it is done, but for
     /// page-locked host memory.
     ///
@@ -293,6 +339,33 @@ runtime_api! {
     /// Errors: as `musaMemset`, and `musaErrorContextIsDestroyed` for a dead stream.
     call musaMemsetAsync(devPtr: *mut c_void, value: c_int, count: usize, stream: musaStream_t)
         => copy::memset_async::<Musa>(devPtr, value, count, stream.addr());
+
+    /// Sets the low byte of `value` in `height` rows of `width` bytes that begin `pitch` bytes apart, in the default
+    /// stream. What lies between the rows stays. Returns as `musaMemset` does. An empty box is a success.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a pitch smaller than the width, and as `musaMemset`.
+    call musaMemset2D(devPtr: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize)
+        => pitched::memset_2d::<Musa>((devPtr, pitch), value, (width, height), 0, Mode::Sync);
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `musaMemset2D`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call musaMemset2DAsync(
+        devPtr: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, stream: musaStream_t,
+    ) => pitched::memset_2d::<Musa>((devPtr, pitch), value, (width, height), stream.addr(), Mode::Async);
+
+    /// Sets the low byte of `value` in a box that begins at a pitched pointer, in the default stream. Returns as
+    /// `musaMemset` does. An empty box is a success.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a box that leaves its rows or slices, and as `musaMemset`.
+    call musaMemset3D(pitchedDevPtr: musaPitchedPtr, value: c_int, extent: musaExtent)
+        => pitched::memset_3d::<Musa>(linear(pitchedDevPtr), value, self::extent(extent), 0, Mode::Sync);
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `musaMemset3D`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call musaMemset3DAsync(pitchedDevPtr: musaPitchedPtr, value: c_int, extent: musaExtent, stream: musaStream_t)
+        => pitched::memset_3d::<Musa>(linear(pitchedDevPtr), value, self::extent(extent), stream.addr(), Mode::Async);
 
     section "peer";
 

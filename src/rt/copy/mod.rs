@@ -2,6 +2,7 @@
 
 pub(crate) mod builtin;
 pub(crate) mod fill;
+pub(crate) mod fill_box;
 mod pattern;
 pub(crate) mod peer;
 pub(crate) mod plan;
@@ -169,9 +170,10 @@ pub(crate) unsafe fn copy_region(
     if region.extent.is_empty() {
         return Ok(());
     }
+    let target = End::find("dst", to, span(region.extent, region.to)?, kind.target_is_device())?;
+    let source = End::find("src", from, span(region.extent, region.from)?, kind.source_is_device())?;
+    // Now that its ends are known to be within the address space.
     let region = region.collapsed();
-    let target = End::find("dst", to, span(region, region.to)?, kind.target_is_device())?;
-    let source = End::find("src", from, span(region, region.from)?, kind.source_is_device())?;
     let (to_side, from_side) = (target.side(), source.side());
     if to_side == from_side && region.overlaps(to, from) {
         return Err(Error::new(ErrorKind::InvalidValue, "source and destination overlap")
@@ -189,9 +191,9 @@ pub(crate) unsafe fn copy_region(
 }
 
 /// The bytes from a box's first to its last.
-fn span(region: Region, pitch: Pitch) -> Result<usize> {
-    region.extent.span(pitch).ok_or_else(|| {
-        let Extent { width, rows, slices } = region.extent;
+fn span(extent: Extent, pitch: Pitch) -> Result<usize> {
+    extent.span(pitch).ok_or_else(|| {
+        let Extent { width, rows, slices } = extent;
         Error::new(ErrorKind::InvalidValue, "it ends beyond the address space")
             .argument("extent", format_args!("{width} bytes x {rows} rows x {slices} slices"))
     })

@@ -94,8 +94,8 @@ pub(crate) fn between(
     if region.extent.is_empty() {
         return Ok(());
     }
-    check_on("dst", to, super::span(region, region.to)?, to_device)?;
-    check_on("src", from, super::span(region, region.from)?, from_device)?;
+    check_on("dst", to, super::span(region.extent, region.to)?, to_device)?;
+    check_on("src", from, super::span(region.extent, region.from)?, from_device)?;
     // SAFETY: both ends are device memory that the runtime knows.
     unsafe { super::copy_region(stream, to, from, region, CopyKind::DeviceToDevice, mode) }
 }
@@ -200,8 +200,8 @@ fn across(to: &End, from: &End, region: Region) -> Result<()> {
     let (up, down) = (into.links().lanes(into).into, out.links().lanes(out).out);
     let tuning = Tuning::now();
     let step = tuning.step_for(region.extent.bytes().unwrap_or(usize::MAX));
-    let pieces: Vec<_> = region.pieces(step).collect();
-    let largest = pieces.iter().filter_map(|piece| piece.region.extent.bytes()).max().unwrap_or(0);
+    let pieces: Vec<_> = region.extent.pieces(step).collect();
+    let largest = pieces.iter().filter_map(|(piece, _)| piece.bytes()).max().unwrap_or(0);
     let mut ring = Ring::take(out, into, tuning, largest, pieces.len())?;
     let part = |owner: &Arc<Allocation>, address| End { address, owner: Some(Arc::clone(owner)) };
     let pumped = (|| {
@@ -209,13 +209,13 @@ fn across(to: &End, from: &End, region: Region) -> Result<()> {
         let mut left: Option<(usize, Sent<'_>)> = None;
         for number in 0..=pieces.len() {
             let next = match pieces.get(number) {
-                Some(piece) => {
+                Some(&(extent, at)) => {
                     let slot = ring.slot(number);
                     if let Some(arriving) = slot.arriving.take() {
                         arriving.wait()?;
                     }
-                    let (hop, here) = (End::host(slot.address()), part(source, from.address + piece.from));
-                    let packed = Region { to: piece.tight(), ..piece.region }.collapsed();
+                    let (hop, here) = (End::host(slot.address()), part(source, from.address + region.from.offset(at)));
+                    let packed = Region { extent, to: extent.tight(), from: region.from }.collapsed();
                     let leave = relay::send(out, down, |queue| enqueue(out, queue, &hop, &here, packed))?;
                     Some((number, leave))
                 }
@@ -223,9 +223,9 @@ fn across(to: &End, from: &End, region: Region) -> Result<()> {
             };
             if let Some((number, leaving)) = std::mem::replace(&mut left, next) {
                 leaving.wait()?;
-                let (slot, piece) = (ring.slot(number), &pieces[number]);
-                let (hop, there) = (End::host(slot.address()), part(target, to.address + piece.to));
-                let packed = Region { from: piece.tight(), ..piece.region }.collapsed();
+                let (slot, (extent, at)) = (ring.slot(number), pieces[number]);
+                let (hop, there) = (End::host(slot.address()), part(target, to.address + region.to.offset(at)));
+                let packed = Region { extent, to: region.to, from: extent.tight() }.collapsed();
                 slot.arriving = Some(relay::send(into, up, |queue| enqueue(into, queue, &there, &hop, packed))?);
             }
         }
