@@ -1,7 +1,7 @@
 //! Typed device memory with an owner.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::rt::copy::{Mode, fill};
+use crate::rt::copy::{Mode, Pattern, fill};
 use crate::rt::device::Device;
 use crate::rt::launch::args::{Argument, KernelArg};
 use crate::rt::memory::{self, Allocation, Kind};
@@ -278,12 +278,13 @@ unsafe impl<T> KernelArg for DeviceSliceMut<'_, T> {
 }
 
 impl Stream {
-    /// Sets every byte of `target` to `byte`, in stream order.
+    /// Sets every byte of `target` to `byte`, in stream order. [`Stream::fill_with`] sets elements.
     ///
     /// # Errors
     /// What the device reported about earlier work.
     pub fn fill<T: Pod>(&self, target: &mut DeviceBuffer<T>, byte: u8) -> Result<()> {
-        fill::set(self, target.allocation.base(), byte, target.len * size_of::<T>(), Mode::Async)
+        let all = (target.len, size_of::<T>());
+        fill::set(self, target.allocation.base(), &Pattern::byte(byte), all, Mode::Async)
     }
 }
 

@@ -6,7 +6,7 @@ use super::layout::{Layout, Side, fit};
 use super::managed::ManagedBuffer;
 use super::pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 use crate::error::Result;
-use crate::rt::copy::{CopyKind, Mode, Region, copy_region};
+use crate::rt::copy::{CopyKind, Extent, Mode, Pattern, Pitch, Region, copy_region, fill};
 use crate::rt::stream::Stream;
 use bytemuck::Pod;
 
@@ -113,6 +113,68 @@ impl Stream {
         unsafe { self.run_copy(target.start(), source.start(), region) }?;
         source.used_by(self);
         target.used_by(self);
+        Ok(())
+    }
+
+    /// Sets every element of `target` to `value`, in stream order.
+    ///
+    /// ```
+    /// # use gridcl::{Device, DeviceBuffer};
+    /// let stream = Device::get(0)?.create_stream()?;
+    /// let mut ones = DeviceBuffer::<f32>::zeroed(&stream, 1000)?;
+    /// stream.fill_with(ones.slice_mut(500..), 1.0)?;
+    /// assert_eq!(ones.to_vec(&stream)?[499..501], [0.0, 1.0]);
+    /// # Ok::<(), gridcl::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the device reported about earlier work.
+    pub fn fill_with<T: Pod>(&self, target: impl Target<T>, value: T) -> Result<()> {
+        let (start, side) = (target.start(), side(&target));
+        let Region { extent, to: pitch, .. } = fit(side, side, size_of::<T>())?;
+        if extent.is_empty() {
+            return Ok(());
+        }
+        self.fill_row(&target, extent.width / size_of::<T>(), value)?;
+        // The other rows are copies of the first, and the other slices of the first.
+        let row = Region {
+            extent: Extent { rows: extent.rows - 1, slices: 1, ..extent },
+            to: pitch,
+            from: Pitch { row: 0, slice: 0 },
+        };
+        let slice = Region {
+            extent: Extent { slices: extent.slices - 1, ..extent },
+            to: pitch,
+            from: Pitch { slice: 0, ..pitch },
+        };
+        // SAFETY: both ends are kept alive by the runtime until the copies are done.
+        unsafe {
+            self.run_copy(start + pitch.row, start, row)?;
+            self.run_copy(start + pitch.slice, start, slice)?;
+        }
+        target.used_by(self);
+        Ok(())
+    }
+
+    /// Sets elements from the first on that follow each other.
+    fn fill_row<T: Pod>(&self, target: &impl Target<T>, elements: usize, value: T) -> Result<()> {
+        let start = target.start();
+        if let Some(pattern) = Pattern::of(bytemuck::bytes_of(&value)) {
+            return fill::set(self, start, &pattern, (elements, size_of::<T>()), Mode::Async);
+        }
+        // No pattern: some elements are uploaded, and what is there is copied until it is all.
+        target.settle()?;
+        let first = vec![value; elements.min((64 << 10) / size_of::<T>()).max(1)];
+        let bytes = |elements: usize| elements * size_of::<T>();
+        let mut done = first.len();
+        // SAFETY: the vector is valid for the call, and the copy is done with it when it returns.
+        unsafe { self.run_copy(start, first.as_ptr() as usize, Region::flat(bytes(done))) }?;
+        while done < elements {
+            let step = done.min(elements - done);
+            // SAFETY: both ends are kept alive by the runtime until the copy is done.
+            unsafe { self.run_copy(start + bytes(done), start, Region::flat(bytes(step))) }?;
+            done += step;
+        }
         Ok(())
     }
 

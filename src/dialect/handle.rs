@@ -5,6 +5,7 @@ use super::{Dialect, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::event::Event;
 use crate::rt::memory::Array;
+use crate::rt::memory::ordered::MemPool;
 use crate::rt::module::{Kernel, Module};
 use crate::rt::stream::Stream;
 use parking_lot::RwLock;
@@ -44,6 +45,7 @@ pub(crate) enum Object {
     Module(Module),
     Function(Kernel),
     Array(Arc<Array>),
+    Pool(MemPool),
 }
 
 impl Object {
@@ -54,6 +56,7 @@ impl Object {
             Self::Module(module) => module.is_alive(),
             Self::Function(kernel) => kernel.module().is_alive(),
             Self::Array(array) => array.is_alive(),
+            Self::Pool(pool) => pool.is_alive(),
         }
     }
 }
@@ -68,6 +71,17 @@ impl Handles {
     pub(crate) fn add(&self, object: Object) -> usize {
         let handle = self.next.fetch_add(STEP, Relaxed);
         self.objects.write().insert(handle, object);
+        handle
+    }
+
+    /// The handle of the object that `is_it` knows, a new one where it has none.
+    pub(crate) fn find_or_add(&self, is_it: impl Fn(&Object) -> bool, make: impl FnOnce() -> Object) -> usize {
+        let mut objects = self.objects.write();
+        if let Some((&handle, _)) = objects.iter().find(|(_, object)| is_it(object)) {
+            return handle;
+        }
+        let handle = self.next.fetch_add(STEP, Relaxed);
+        objects.insert(handle, make());
         handle
     }
 
@@ -147,6 +161,19 @@ pub(crate) fn function<D: Dialect>(handle: usize) -> Result<Kernel> {
         dead("func", "a function", handle)
             .with_kind(ErrorKind::InvalidFunction)
             .help("take a handle from ModuleGetFunction")
+    })
+}
+
+/// The memory pool that a handle means.
+pub(crate) fn pool<D: Dialect>(handle: usize) -> Result<MemPool> {
+    let found = D::handles().get(handle, |object| match object {
+        Object::Pool(pool) => Some(pool),
+        _ => None,
+    });
+    found.ok_or_else(|| {
+        dead("memPool", "a memory pool", handle)
+            .with_kind(ErrorKind::InvalidValue)
+            .help("take a handle from DeviceGetMemPool or MemPoolCreate")
     })
 }
 

@@ -158,7 +158,9 @@ impl Context {
 
     /// Blocks until a lane is done.
     pub(crate) fn wait(&self, lane: LaneId) -> Result<()> {
-        self.lanes.wait(lane).map_err(|failure| self.note(failure))?;
+        let outcome = self.lanes.wait(lane).map_err(|failure| self.note(failure));
+        self.memory.pools().synchronized();
+        outcome?;
         self.catch_up()?;
         self.device.check()?;
         self.take_report(|of| of == lane)
@@ -173,7 +175,19 @@ impl Context {
     /// Blocks until the work before a ticket is done.
     pub(crate) fn wait_until(&self, ticket: &Ticket) -> Result<()> {
         refuse_here()?;
-        self.lanes.wait_until(ticket).map_err(|failure| self.note(failure))?;
+        let outcome = self.lanes.wait_until(ticket).map_err(|failure| self.note(failure));
+        self.memory.pools().synchronized();
+        outcome?;
+        self.catch_up()
+    }
+
+    /// After a wait for an event, which tells the lanes nothing: memory that was freed in stream order before it may
+    /// be anybody's.
+    pub(crate) fn waited_for_event(&self) -> Result<()> {
+        if self.memory.pools().have_parked() {
+            self.lanes.poll();
+            self.memory.pools().synchronized();
+        }
         self.catch_up()
     }
 
@@ -187,6 +201,7 @@ impl Context {
     pub(crate) fn synchronize(&self) -> Result<()> {
         let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
         self.memory.reclaim();
+        self.memory.pools().synchronized();
         outcome?;
         self.catch_up()?;
         self.device.check()?;

@@ -51,7 +51,7 @@ both_dialects! {
         let most = 5 * STEP + 7 + 2 * SHELL;
         let (near, near_stream) = (device_memory!(most), new_stream!());
         let (far, far_stream) = there!((device_memory!(most), new_stream!()));
-        let pinned_by = [PinnedBy::Source, PinnedBy::Target, PinnedBy::Alternating];
+        let pinned_by = [PinnedBy::SourceDevice, PinnedBy::TargetDevice, PinnedBy::Alternating];
         let mut seed = 0;
         for (buffers, pinned_by) in (2..5).zip(pinned_by) {
             tune_transfers(Some((STEP, buffers, pinned_by)));
@@ -108,7 +108,7 @@ both_dialects! {
     fn freeing_either_end_waits_for_the_copy() {
         let _guard = guard();
         two_devices!();
-        tune_transfers(Some((STEP, 2, PinnedBy::Source)));
+        tune_transfers(Some((STEP, 2, PinnedBy::SourceDevice)));
         let bytes = 3 * STEP + 1;
         for (frees_source, current) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
             let (near, stream, far) = (uploaded!(noise(1, bytes)), new_stream!(), there!(device_memory!(bytes)));
@@ -149,7 +149,7 @@ both_dialects! {
     fn a_stream_may_be_destroyed_right_after_the_call() {
         let _guard = guard();
         two_devices!();
-        tune_transfers(Some((STEP, 2, PinnedBy::Source)));
+        tune_transfers(Some((STEP, 2, PinnedBy::SourceDevice)));
         let bytes = 3 * STEP + 1;
         let (near, far) = (uploaded!(noise(3, bytes)), there!(device_memory!(bytes)));
         for (to, from, ends, owner) in [(far, near, [1, 0], 0), (near, far, [0, 1], 0), (far, near, [1, 0], 1)] {
@@ -302,6 +302,53 @@ fn buffers_of_two_devices_copy_in_stream_order() {
     assert_eq!(*pinned.read().unwrap(), [1, 2, 3, 4]);
 }
 
+#[test]
+fn a_stream_of_a_third_device_copies_between_two_others() {
+    if !child::is_child() {
+        let name = "peer_copies::a_stream_of_a_third_device_copies_between_two_others";
+        return child::passes(name, &[("POCL_DEVICES", "pthread pthread pthread")]);
+    }
+    let _guard = guard();
+    let [first, second, third] = Device::all()[..] else { return eprintln!("skipped: this takes three devices") };
+    let [near, far, aside] = [first, second, third].map(|device| device.create_stream().unwrap());
+    let source = DeviceBuffer::from_slice(&near, &[1_u32, 2, 3]).unwrap();
+    let mut target = DeviceBuffer::<u32>::zeroed(&far, 3).unwrap();
+    near.synchronize().unwrap();
+    far.synchronize().unwrap();
+    let held = Held::close(&aside);
+    aside.copy(&source, &mut target).unwrap();
+    assert!(!aside.is_done().unwrap());
+    assert!(near.is_done().unwrap() && far.is_done().unwrap(), "the order is the third device's alone");
+    waits_for(held, second, |device| device.synchronize().unwrap());
+    assert_eq!(target.to_vec(&far).unwrap(), [1, 2, 3]);
+
+    // Without a stream, by all three devices' default streams.
+    use crate::dialects::musa::*;
+    ok!(set_device(2));
+    let addresses = there!((device_memory!(4), ok!(set_device(0)), uploaded!(7_u32.to_ne_bytes())));
+    let (to, (), from) = addresses;
+    for gated in [first, second, third] {
+        ok!(memset(to, 0, 4));
+        ok!(in_time("the set", || {
+            ok!(set_device(1));
+            device_synchronize()
+        }));
+        ok!(set_device(2));
+        let held = Held::default_stream(gated);
+        ok!(memcpy_peer(to, 1, from, 0, 4));
+        for device in 0..3 {
+            ok!(set_device(device));
+            assert_eq!(stream_query(LEGACY), NOT_READY, "device {device}");
+        }
+        held.open();
+        ok!(device_synchronize());
+        assert_eq!(downloaded!(to, 4), 7_u32.to_ne_bytes());
+    }
+    ok!(free(to));
+    ok!(free(from));
+    ok!(set_device(0));
+}
+
 /// Two devices of PoCL, where that is the driver; what it has otherwise.
 const TWO: &[(&str, &str)] = &[("POCL_DEVICES", "pthread pthread")];
 
@@ -359,12 +406,16 @@ fn a_child_forked_with_transfers_under_way_is_refused_and_its_parent_goes_on() {
     let bytes = 32 << 20;
     let (near, far, back) = (uploaded!(noise(5, bytes)), there!(device_memory!(bytes)), device_memory!(bytes));
     let stream = new_stream!();
-    for _ in 0..4 {
+    let owned = Device::get(0).unwrap().create_stream().unwrap();
+    let buffer = DeviceBuffer::from_slice(&owned, &[1_u8; 100]).unwrap();
+    for _ in 0..16 {
         ok!(memcpy_peer_async(far, 1, near, 0, bytes, stream));
         ok!(memcpy_peer_async(back, 0, far, 1, bytes, stream));
         let pid = unsafe { libc::fork() };
         if pid == 0 {
             let refused = memcpy_peer(far, 1, near, 0, bytes) == NOT_INITIALIZED && free(near) == NOT_INITIALIZED;
+            // What the child has are copies of its own, dropped as at the end of their scope.
+            unsafe { drop((std::ptr::read(&buffer), std::ptr::read(&owned))) };
             unsafe { libc::_exit(i32::from(!refused)) };
         }
         let status = in_time("the forked child", move || {

@@ -16,7 +16,7 @@ const BYTES: usize = 3 * 4096 + 5;
 
 /// Steps small enough for a copy to have some.
 fn small_steps() {
-    tune_transfers(Some((4096, 2, PinnedBy::Source)));
+    tune_transfers(Some((4096, 2, PinnedBy::SourceDevice)));
 }
 
 /// What a callback waits for: it blocks its stream until the test lets it go.

@@ -13,7 +13,10 @@ pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod peer;
 pub(crate) mod pitched;
+pub(crate) mod pointer;
+pub(crate) mod pool;
 pub(crate) mod property;
+pub(crate) mod refused;
 pub(crate) mod stream;
 pub(crate) mod symbol;
 

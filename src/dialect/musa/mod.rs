@@ -18,6 +18,7 @@
 mod arrays;
 mod boxes;
 mod codes;
+mod pointers;
 mod properties;
 mod table;
 mod types;

@@ -216,8 +216,9 @@ fn ability(prop: &musaDeviceProp, attribute: musaDeviceAttr) -> Option<c_int> {
         musaDevAttrHostRegisterSupported => 1,
         // The flag is accepted, but nothing keeps kernels from writing there.
         musaDevAttrHostRegisterReadOnlySupported => 0,
-        // Not in this version.
-        musaDevAttrMemoryPoolsSupported | musaDevAttrMemoryPoolSupportedHandleTypes => 0,
+        musaDevAttrMemoryPoolsSupported => 1,
+        // Pools are not shared between processes.
+        musaDevAttrMemoryPoolSupportedHandleTypes => 0,
         // Not with OpenCL.
         musaDevAttrCanFlushRemoteWrites
         | musaDevAttrSparseMusaArraySupported

@@ -4,13 +4,15 @@
 
 use super::arrays::{desc, make_desc, make_extent};
 use super::boxes::{extent, linear, parms};
+use super::pointers::{POINTERS, memory_type, pointer_attributes, unregistered};
 use super::properties::{attribute, matches, properties};
 use super::*;
 use crate::dialect::call::array::{Rows, Spot};
 use crate::dialect::call::memory::ZeroSize;
 use crate::dialect::call::symbol::Way;
 use crate::dialect::call::{
-    array, copy, device, error, event, launch, managed, memory, module, peer, pitched, stream, symbol,
+    array, copy, device, error, event, launch, managed, memory, module, peer, pitched, pointer, pool, refused, stream,
+    symbol,
 };
 use crate::dialect::{runtime_api, thread};
 use crate::rt::copy::Mode;
@@ -27,6 +29,14 @@ fn limit(device: Device, limit: c_int) -> Option<usize> {
         musaLimitMallocHeapSize => Some(device::HEAP_BYTES),
         musaLimitPrintfFifoSize => Some(device.printf_bytes()),
         _ => None,
+    }
+}
+
+fn pool_properties(properties: &musaMemPoolProps) -> pool::Properties {
+    pool::Properties {
+        allocation_type: properties.allocType.0,
+        handle_types: properties.handleTypes.0,
+        location: (properties.location.r#type.0, properties.location.id),
     }
 }
 
@@ -496,6 +506,127 @@ runtime_api! {
         Spot { array: src.addr(), x: wOffsetSrc, y: hOffsetSrc }, (width, height), kind.0,
     );
 
+    section "pool";
+
+    /// Allocates `size` bytes of the stream's device from its current pool. The stream's later work may use them at
+    /// once, and so may what is ordered behind that. Size 0 gives a null pointer.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorContextIsDestroyed` for a dead stream,
+    /// `musaErrorOutOfMemory`.
+    call(unsafe) musaMallocAsync(devPtr: *mut *mut c_void, size: usize, hStream: musaStream_t)
+        => pool::malloc_async::<Musa>(devPtr, size, hStream.addr(), ZeroSize::Null);
+
+    /// The same from a pool, which may be another device's.
+    ///
+    /// Errors: as `musaMallocAsync`, and `musaErrorInvalidValue` for a dead pool.
+    call(unsafe) musaMallocFromPoolAsync(
+        ptr: *mut *mut c_void, size: usize, memPool: musaMemPool_t, stream: musaStream_t,
+    ) => pool::malloc_from_pool::<Musa>(ptr, size, memPool.addr(), stream.addr(), ZeroSize::Null);
+
+    /// Frees device memory behind the stream's work so far and returns at once; the address is unknown from then on.
+    /// Memory of `musaMalloc` may be freed in this way, and the other way about. Null is nothing to free.
+    ///
+    /// Errors: `musaErrorInvalidValue` for anything but the start of a live allocation,
+    /// `musaErrorContextIsDestroyed` for a dead stream.
+    call musaFreeAsync(devPtr: *mut c_void, hStream: musaStream_t) => pool::free_async::<Musa>(devPtr, hStream.addr());
+
+    /// The pool that a device begins with.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
+    call(unsafe) musaDeviceGetDefaultMemPool(memPool: *mut musaMemPool_t, device: c_int)
+        => pool::default_of::<Musa, _>(memPool, device);
+
+    /// The pool that `musaMallocAsync` takes a device's memory from.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDevice`.
+    call(unsafe) musaDeviceGetMemPool(memPool: *mut musaMemPool_t, device: c_int)
+        => pool::current_of::<Musa, _>(memPool, device);
+
+    /// Chooses that pool.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a dead pool or another device's, `musaErrorInvalidDevice`.
+    call musaDeviceSetMemPool(device: c_int, memPool: musaMemPool_t)
+        => pool::set_current::<Musa>(device, memPool.addr());
+
+    /// Makes a pool of a device's memory.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null or properties that no pool has, `musaErrorNotSupported` for a pool that
+    /// can be shared with other processes.
+    call(unsafe) musaMemPoolCreate(memPool: *mut musaMemPool_t, poolProps: *const musaMemPoolProps)
+        => pool::create::<Musa, _, _>(memPool, poolProps, pool_properties);
+
+    /// Gives a pool up; what is allocated from it stays. A device whose current pool it was goes back to its default.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a dead pool and a default pool.
+    call musaMemPoolDestroy(memPool: musaMemPool_t) => pool::destroy::<Musa>(memPool.addr());
+
+    /// Gives back what is free in a pool and known to be done, until it holds at most `minBytesToKeep` bytes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for a dead pool.
+    call musaMemPoolTrimTo(memPool: musaMemPool_t, minBytesToKeep: usize)
+        => pool::trim::<Musa>(memPool.addr(), minBytesToKeep);
+
+    /// An attribute of a pool: an `int` for what it may reuse, a 64-bit number else.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, a dead pool or an unknown attribute.
+    call(unsafe) musaMemPoolGetAttribute(memPool: musaMemPool_t, attr: musaMemPoolAttr, value: *mut c_void)
+        => pool::get_attribute::<Musa>(memPool.addr(), attr.0, value);
+
+    /// Sets what a pool may reuse, the bytes that synchronisations leave in it, or a high mark to 0.
+    ///
+    /// Errors: as `musaMemPoolGetAttribute`, and `musaErrorInvalidValue` for what can only be asked.
+    call(unsafe) musaMemPoolSetAttribute(memPool: musaMemPool_t, attr: musaMemPoolAttr, value: *mut c_void)
+        => pool::set_attribute::<Musa>(memPool.addr(), attr.0, value);
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null and for anything but the start of a live device allocation, else
+    /// `musaErrorNotSupported`.
+    call musaIpcGetMemHandle(handle: *mut musaIpcMemHandle_t, devPtr: *mut c_void)
+        => refused::ipc_get_mem_handle(handle, devPtr);
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null and unknown flags, else `musaErrorNotSupported`.
+    call musaIpcOpenMemHandle(devPtr: *mut *mut c_void, handle: musaIpcMemHandle_t, flags: c_uint) => {
+        let _ = handle;
+        refused::ipc_open_mem_handle(devPtr, flags, musaIpcMemLazyEnablePeerAccess)
+    };
+
+    /// Not supported: OpenCL shares no device memory between processes.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null and for memory of the process's own, else `musaErrorNotSupported`.
+    call musaIpcCloseMemHandle(devPtr: *mut c_void) => refused::ipc_close_mem_handle(devPtr);
+
+    section "pointer";
+
+    /// What is known of an address. Memory that the runtime does not know has the type
+    /// `musaMemoryTypeUnregistered` and the device `musaInvalidDeviceId`.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null `attributes`.
+    call(unsafe) musaPointerGetAttributes(attributes: *mut musaPointerAttributes, ptr: *const c_void)
+        => pointer::attributes("attributes", attributes, ptr, pointer_attributes, Some(unregistered()));
+
+    /// One attribute of an address: an `int`, a pointer for addresses, a `size_t` for the size.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, for freed memory, for ordinary host memory but for its type, and for
+    /// an address that the memory does not have; `musaErrorNotSupported` for other attributes.
+    call(unsafe) musaPointerGetAttribute(data: *mut c_void, attribute: musaPointer_attribute, ptr: *const c_void)
+        => pointer::attribute(data, attribute.0, ptr, &POINTERS);
+
+    /// Where the memory of an address lives; `musaMemoryTypeUnregistered` for what the runtime does not know.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null `memoryType`.
+    call(unsafe) musaPointerGetMemoryType(memoryType: *mut musaMemoryType, ptr: *const c_void)
+        => pointer::one("memoryType", memoryType, ptr, memory_type);
+
+    /// The device whose memory an address is in, or through which host memory was page-locked; `musaInvalidDeviceId`
+    /// for what the runtime does not know.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null `device`.
+    call(unsafe) musaPointerGetDevice(device: *mut c_int, ptr: *const c_void)
+        => pointer::one("device", device, ptr, |facts| facts.map_or(musaInvalidDeviceId, pointer::ordinal));
+
     section "symbol";
 
     /// Copies `count` bytes to a symbol from `offset` on, in the default stream. `symbol` points at its name.
@@ -505,12 +636,28 @@ runtime_api! {
         symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
     ) => symbol::memcpy::<Musa>(Way::To, symbol, src, count, offset, kind.0, 0, Mode::Sync);
 
+    /// The same in a stream.
+    ///
+    /// Errors: as `musaMemcpyToSymbol`, and `musaErrorContextIsDestroyed` for a dead stream.
+    call(unsafe) musaMemcpyToSymbolAsync(
+        symbol: *const c_void, src: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
+        stream: musaStream_t,
+    ) => symbol::memcpy::<Musa>(Way::To, symbol, src, count, offset, kind.0, stream.addr(), Mode::Async);
+
     /// Copies `count` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
     ///
     /// Errors: as `musaMemcpyToSymbol`.
     call(unsafe) musaMemcpyFromSymbol(
         dst: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
     ) => symbol::memcpy::<Musa>(Way::From, symbol, dst, count, offset, kind.0, 0, Mode::Sync);
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `musaMemcpyToSymbolAsync`.
+    call(unsafe) musaMemcpyFromSymbolAsync(
+        dst: *mut c_void, symbol: *const c_void, count: usize, offset: usize, kind: musaMemcpyKind,
+        stream: musaStream_t,
+    ) => symbol::memcpy::<Musa>(Way::From, symbol, dst, count, offset, kind.0, stream.addr(), Mode::Async);
 
     /// Where a symbol lies on the current device. `symbol` points at its name.
     ///

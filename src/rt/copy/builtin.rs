@@ -38,21 +38,22 @@ struct Kernels {
 }
 
 impl Builtin {
-    /// Fills `bytes` from `to` on with a 4-byte word.
+    /// Fills `bytes` from `to` on with a word of 16 bytes, which is what an address that is a multiple of 16 gets.
+    /// Buffer objects start at such addresses: OpenCL aligns them to 128 bytes at least.
     pub(crate) fn fill(
         &self,
         context: &Context,
         queue: &Queue,
         to: Place<'_>,
         bytes: usize,
-        word: u32,
+        word: &[u8; 16],
     ) -> Result<(), Failure> {
         self.with(context.cl(), |kernels| {
             let fill = &mut kernels.fill[variant(to)];
             let offset = place(fill, 0, to)?;
             fill.set_bytes(1, &(offset as u64).to_ne_bytes())?;
             fill.set_bytes(2, &(bytes as u64).to_ne_bytes())?;
-            fill.set_bytes(3, &word.to_ne_bytes())?;
+            fill.set_bytes(3, word)?;
             run(queue, fill, (bytes / 16).max(32), kernels.group)
         })
     }

@@ -1,6 +1,6 @@
 //! Sets of boxes: a byte, over and over, in each row and nowhere between them.
 
-use super::{CopyKind, End, Extent, Mode, Pitch, Region, copy_region, fill, span};
+use super::{CopyKind, End, Extent, Mode, Pattern, Pitch, Region, copy_region, fill, peer, span};
 use crate::cl::{Failure, Queue};
 use crate::error::Result;
 use crate::rt::context::Context;
@@ -24,7 +24,7 @@ pub(crate) fn set(stream: &Stream, address: usize, byte: u8, extent: Extent, pit
     let end = End::find("ptr", address, span(extent, pitch)?, true)?;
     let region = Region { extent, to: pitch, from: pitch }.collapsed();
     if region.is_flat() {
-        return fill::set(stream, address, byte, region.extent.width, mode);
+        return fill::set(stream, address, &Pattern::byte(byte), (region.extent.width, 1), mode);
     }
     let (extent, pitch) = (region.extent, region.to);
     let Some(owner) = &end.owner else { return Ok(()) };
@@ -37,10 +37,8 @@ pub(crate) fn set(stream: &Stream, address: usize, byte: u8, extent: Extent, pit
         let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
         return if waits { context.wait(stream.lane()) } else { Ok(()) };
     }
-    // Memory of another device than the stream's: behind the stream's work, and done when the call returns.
-    stream.wait_turn()?;
-    context.submit(Context::LEGACY, |queue| enqueue(context, queue, &end, byte, extent, pitch))?;
-    context.wait(Context::LEGACY)
+    let context = Arc::clone(context);
+    peer::set(stream, &context, end, mode, move |context, queue, end| enqueue(context, queue, end, byte, extent, pitch))
 }
 
 /// Enqueues a set of a box of device memory: OpenCL fills no boxes, so this is a kernel of ours on every device.
@@ -68,7 +66,7 @@ fn set_host(stream: &Stream, address: usize, byte: u8, extent: Extent, pitch: Pi
     }
     let bytes = extent.bytes().unwrap_or(usize::MAX).min(PATTERN_BYTES);
     let pattern = memory::allocate(stream.context(), bytes, Kind::Device)?;
-    let filled = fill::set(stream, pattern.base(), byte, bytes, mode);
+    let filled = fill::set(stream, pattern.base(), &Pattern::byte(byte), (bytes, 1), mode);
     let copied = filled.and_then(|()| {
         extent.pieces(PATTERN_BYTES).try_for_each(|(piece, at)| {
             let region = Region { extent: piece, to: pitch, from: piece.tight() };

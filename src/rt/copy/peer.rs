@@ -8,7 +8,8 @@ use super::plan::{Plan, Route};
 use super::relay::{self, Scope, Sent};
 use super::run::enqueue;
 use super::staging::{self, Block};
-use super::{CopyKind, End, Mode, Region, fill};
+use super::{CopyKind, End, Mode, Region};
+use crate::cl::{Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::device::Device;
@@ -32,15 +33,15 @@ pub(crate) struct Tuning {
 #[allow(unreachable_pub, dead_code, reason = "tests and benches choose, by `testing::tune_transfers`")]
 pub enum PinnedBy {
     /// The device that is copied from.
-    Source,
+    SourceDevice,
     /// The device that is copied to.
-    Target,
+    TargetDevice,
     /// Either in turn.
     Alternating,
 }
 
 impl Tuning {
-    const USUAL: Self = Self { step: 8 << 20, buffers: 4, pinned_by: PinnedBy::Source };
+    const USUAL: Self = Self { step: 8 << 20, buffers: 4, pinned_by: PinnedBy::SourceDevice };
     /// Below this a step costs more to begin than to do.
     const LEAST_STEP: usize = 256 << 10;
 
@@ -173,14 +174,20 @@ fn elsewhere(
     relay::run(stream, scope, &busy, &context.links().worker(context), Box::new(work))
 }
 
-/// Sets device memory of another context than the stream's. Returns before it is done.
-pub(super) fn set(stream: &Stream, context: &Arc<Context>, to: End, byte: u8, bytes: usize, mode: Mode) -> Result<()> {
+/// Sets device memory of another context than the stream's by what `enqueue` does. Returns before it is done.
+pub(super) fn set(
+    stream: &Stream,
+    context: &Arc<Context>,
+    to: End,
+    mode: Mode,
+    enqueue: impl FnOnce(&Arc<Context>, &Arc<Queue>, &End) -> Result<(), Failure> + Send + 'static,
+) -> Result<()> {
     let lane = context.links().lanes(context).into;
     let there = Arc::clone(context);
     let work = move || {
         relay::send_and_wait(&there, lane, |queue| {
             to.lend(&there, queue)?;
-            fill::enqueue(&there, queue, to.place(), byte, bytes)
+            enqueue(&there, queue, &to)
         })
     };
     relay::run(stream, scope(stream, mode), &[context], &context.links().worker(context), Box::new(work))
@@ -193,8 +200,8 @@ fn across(to: &End, from: &End, region: Region) -> Result<()> {
     let (up, down) = (into.links().lanes(into).into, out.links().lanes(out).out);
     let tuning = Tuning::now();
     let step = tuning.step_for(region.extent.bytes().unwrap_or(usize::MAX));
-    let pieces: Vec<_> = region.pieces(step).collect();
-    let largest = pieces.iter().filter_map(|piece| piece.region.extent.bytes()).max().unwrap_or(0);
+    let pieces: Vec<_> = region.extent.pieces(step).collect();
+    let largest = pieces.iter().filter_map(|(piece, _)| piece.bytes()).max().unwrap_or(0);
     let mut ring = Ring::take(out, into, tuning, largest, pieces.len())?;
     let part = |owner: &Arc<Allocation>, address| End { address, owner: Some(Arc::clone(owner)) };
     let pumped = (|| {
@@ -202,13 +209,13 @@ fn across(to: &End, from: &End, region: Region) -> Result<()> {
         let mut left: Option<(usize, Sent<'_>)> = None;
         for number in 0..=pieces.len() {
             let next = match pieces.get(number) {
-                Some(piece) => {
+                Some(&(extent, at)) => {
                     let slot = ring.slot(number);
                     if let Some(arriving) = slot.arriving.take() {
                         arriving.wait()?;
                     }
-                    let (hop, here) = (End::host(slot.address()), part(source, from.address + piece.from));
-                    let packed = Region { to: piece.tight(), ..piece.region }.collapsed();
+                    let (hop, here) = (End::host(slot.address()), part(source, from.address + region.from.offset(at)));
+                    let packed = Region { extent, to: extent.tight(), from: region.from }.collapsed();
                     let leave = relay::send(out, down, |queue| enqueue(out, queue, &hop, &here, packed))?;
                     Some((number, leave))
                 }
@@ -216,9 +223,9 @@ fn across(to: &End, from: &End, region: Region) -> Result<()> {
             };
             if let Some((number, leaving)) = std::mem::replace(&mut left, next) {
                 leaving.wait()?;
-                let (slot, piece) = (ring.slot(number), &pieces[number]);
-                let (hop, there) = (End::host(slot.address()), part(target, to.address + piece.to));
-                let packed = Region { from: piece.tight(), ..piece.region }.collapsed();
+                let (slot, (extent, at)) = (ring.slot(number), pieces[number]);
+                let (hop, there) = (End::host(slot.address()), part(target, to.address + region.to.offset(at)));
+                let packed = Region { extent, to: region.to, from: extent.tight() }.collapsed();
                 slot.arriving = Some(relay::send(into, up, |queue| enqueue(into, queue, &there, &hop, packed))?);
             }
         }
@@ -257,8 +264,8 @@ impl<'a> Ring<'a> {
         let mut slots = Vec::new();
         for number in 0..tuning.buffers.clamp(2, steps.max(2)).min(steps) {
             let pinned_by = match tuning.pinned_by {
-                PinnedBy::Source => source,
-                PinnedBy::Target => target,
+                PinnedBy::SourceDevice => source,
+                PinnedBy::TargetDevice => target,
                 PinnedBy::Alternating => [source, target][number % 2],
             };
             let block = match staging::take(pinned_by, bytes) {

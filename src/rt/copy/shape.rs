@@ -29,21 +29,6 @@ pub(crate) struct Region {
     pub(crate) from: Pitch,
 }
 
-/// Part of a box, and where it lies at each end, in bytes from the box's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) to: usize,
-    pub(crate) from: usize,
-    pub(crate) region: Region,
-}
-
-impl Piece {
-    /// How it lies where it lies alone.
-    pub(crate) fn tight(&self) -> Pitch {
-        self.region.extent.tight()
-    }
-}
-
 impl Extent {
     /// So many bytes in a row.
     pub(crate) fn flat(width: usize) -> Self {
@@ -153,21 +138,6 @@ impl Region {
         self.extent.rows == 1 && self.extent.slices == 1
     }
 
-    /// Cuts the box into pieces of at most `bytes` (not 0), each a run of whole rows or part of a row.
-    pub(crate) fn pieces(self, bytes: usize) -> impl Iterator<Item = Piece> {
-        let Self { extent: Extent { width, rows, slices }, to, from } = self;
-        let across = width.min(bytes).max(1);
-        let down = if across < width { 1 } else { (bytes / across).max(1) };
-        let corners = (0..slices).flat_map(move |z| {
-            (0..rows).step_by(down).flat_map(move |y| (0..width).step_by(across).map(move |x| (z, y, x)))
-        });
-        corners.map(move |(z, y, x)| {
-            let extent = Extent { width: across.min(width - x), rows: down.min(rows - y), slices: 1 };
-            let at = |pitch: Pitch| z * pitch.slice + y * pitch.row + x;
-            Piece { to: at(to), from: at(from), region: Self { extent, to, from }.collapsed() }
-        })
-    }
-
     /// The largest of 16, 8, 4, 2 and 1 bytes in which rows can be moved whole, for ends that start at these addresses.
     pub(crate) fn unit(self, to: usize, from: usize) -> usize {
         let all = to | from | self.extent.width | self.row_steps() | 16;
@@ -250,19 +220,6 @@ mod tests {
             if once.to == tight && once.from == tight {
                 prop_assert!(once.is_flat());
             }
-        }
-
-        #[test]
-        fn pieces_move_the_same_bytes_and_are_no_larger_than_asked_for(region in regions(), bytes in 1usize..100) {
-            let mut all = Vec::new();
-            for piece in region.pieces(bytes) {
-                prop_assert!(piece.region.extent.bytes() <= Some(bytes));
-                all.extend(moves(piece.region).into_iter().map(|(to, from)| (to + piece.to, from + piece.from)));
-            }
-            let mut expected = moves(region);
-            expected.sort_unstable();
-            all.sort_unstable();
-            prop_assert_eq!(all, expected);
         }
 
         #[test]

@@ -127,7 +127,7 @@ impl Array {
     /// Gives it up without waiting: its memory counts as free when the work under way is done.
     pub(crate) fn give_up(array: &Arc<Self>) {
         let tickets = array.context.lanes().pending();
-        array.context.memory().bury(Kept::Array(Arc::clone(array)), tickets);
+        array.context.memory().keep(Kept::Array(Arc::clone(array)), tickets);
     }
 }
 

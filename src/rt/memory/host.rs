@@ -143,15 +143,15 @@ pub(crate) fn check_reach(context: &Arc<Context>, allocation: &Allocation) -> Re
 /// Whether a kernel of the context sees a page that the driver pinned, and the host what the kernel wrote there.
 pub(crate) fn try_reach(context: &Context) -> bool {
     const BYTES: usize = 4096;
-    const WORD: u32 = 0x5EED_C0DE;
+    const WORD: [u8; 16] = *b"kernels see this";
     let tried = HostBuffer::in_own_pages(context.cl(), context.service(), BYTES).and_then(|page| {
         let queue = context.service();
-        context.builtin().fill(context, queue, super::Place::Host(page.address()), BYTES, WORD)?;
+        context.builtin().fill(context, queue, super::Place::Host(page.address()), BYTES, &WORD)?;
         queue.finish()?;
         // SAFETY: the page is ours, and nothing writes to it any more.
-        Ok(unsafe { std::slice::from_raw_parts(page.address() as *const u32, BYTES / 4) }
+        Ok(unsafe { std::slice::from_raw_parts(page.address() as *const [u8; 16], BYTES / 16) }
             .iter()
-            .all(|&word| word == WORD))
+            .all(|word| *word == WORD))
     });
     match tried {
         Ok(seen) => seen,

@@ -11,11 +11,15 @@ pub(crate) mod array;
 pub(crate) mod hints;
 pub(crate) mod host;
 pub(crate) mod managed;
+pub(crate) mod ordered;
 pub(crate) mod pool;
+pub(crate) mod query;
 mod reserve;
+mod shelf;
 pub(crate) mod slab;
 
 use super::context::Context;
+use super::runtime::is_forked;
 use super::stream::lanes::Ticket;
 use crate::cl::Caps;
 use crate::cl::caps::SvmSupport;
@@ -24,10 +28,11 @@ use address::{AddressMap, Lookup};
 pub(crate) use allocation::{Allocation, Kind, Place};
 pub(crate) use array::Array;
 use managed::Managed;
+use ordered::Pools;
 use parking_lot::{Mutex, RwLock};
 use pool::Pool;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 
 /// Every live allocation of the process, by address.
 static MAP: RwLock<AddressMap<Arc<Allocation>>> = RwLock::new(AddressMap::new());
@@ -91,6 +96,8 @@ pub(crate) struct Memory {
     slab_generation: Arc<AtomicU64>,
     managed: Managed,
     graveyard: Mutex<Vec<Buried>>,
+    buried_bytes: AtomicUsize,
+    pools: Pools,
 }
 
 /// Memory that was given up while work that may use it was under way.
@@ -130,6 +137,8 @@ impl Memory {
             pool: Mutex::new(pool),
             managed: Managed::default(),
             graveyard: Mutex::default(),
+            buried_bytes: AtomicUsize::new(0),
+            pools: Pools::new(),
         }
     }
 
@@ -160,11 +169,25 @@ impl Memory {
         *graveyard = waiting;
         drop(graveyard);
         let done: Vec<Buried> = done;
+        self.buried_bytes.fetch_sub(done.iter().map(|buried| buried.kept.bytes()).sum(), Relaxed);
         drop(done);
+    }
+
+    /// What was allocated in stream order.
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    /// Takes back all that is freed and done, by asking the driver.
+    fn scrape(&self, context: &Context) {
+        context.lanes().poll();
+        self.reclaim();
+        self.pools.scrape();
     }
 
     /// Gives empty slabs back to the driver, down to `keep` bytes.
     pub(crate) fn trim(&self, keep: usize) {
+        self.pools.scrape();
         self.pool.lock().trim(keep);
     }
 
@@ -173,12 +196,13 @@ impl Memory {
         (self.slab_generation.load(Acquire) != known).then(|| self.pool.lock().bases())
     }
 
-    fn bury(&self, kept: Kept, tickets: Vec<Ticket>) {
-        self.graveyard.lock().push(Buried { kept, tickets });
+    fn bury(&self, allocation: Arc<Allocation>, tickets: Vec<Ticket>) {
+        self.keep(Kept::Allocation(allocation), tickets);
     }
 
-    fn buried_bytes(&self) -> usize {
-        self.graveyard.lock().iter().map(|buried| buried.kept.bytes()).sum()
+    fn keep(&self, kept: Kept, tickets: Vec<Ticket>) {
+        self.buried_bytes.fetch_add(kept.bytes(), Relaxed);
+        self.graveyard.lock().push(Buried { kept, tickets });
     }
 
     /// Enters `bytes` into the account, unless the device does not have them.
@@ -186,6 +210,11 @@ impl Memory {
         self.allocated
             .fetch_update(Relaxed, Relaxed, |held| held.checked_add(bytes as u64).filter(|&sum| sum <= self.limit))
             .is_ok()
+    }
+
+    /// Enters bytes that the device is known to have.
+    fn charge_held(&self, bytes: usize) {
+        self.allocated.fetch_add(bytes as u64, Relaxed);
     }
 
     fn discharge(&self, bytes: usize) {
@@ -244,9 +273,17 @@ pub(crate) fn ending_at(address: usize) -> Option<Arc<Allocation>> {
 /// # Errors
 /// [`ErrorKind::OutOfMemory`] when the device has no room; nothing changed then.
 pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Arc<Allocation>> {
+    allocate_with(context, bytes, kind, 0)
+}
+
+/// The same with flags that the allocation keeps for those who ask.
+///
+/// # Errors
+/// As [`allocate`].
+pub(crate) fn allocate_with(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Arc<Allocation>> {
     context.check()?;
     charge(context, bytes)?;
-    let made = Allocation::new(context, bytes, kind).and_then(enter);
+    let made = Allocation::new(context, bytes, kind, flags).and_then(enter);
     made.map_err(|error| {
         context.memory().discharge(bytes);
         error.argument("size", bytes).on_device(context.device())
@@ -256,15 +293,14 @@ pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Resu
 /// Enters `bytes` into a context's account, after taking back what is buried and done.
 fn charge(context: &Context, bytes: usize) -> Result<()> {
     let memory = context.memory();
-    if memory.buried_bytes() > GRAVEYARD_BYTES {
+    if memory.buried_bytes.load(Relaxed) > GRAVEYARD_BYTES {
         context.lanes().poll();
     }
     memory.reclaim();
     if memory.charge(bytes) {
         return Ok(());
     }
-    context.lanes().poll();
-    memory.reclaim();
+    memory.scrape(context);
     if memory.charge(bytes) {
         return Ok(());
     }
@@ -317,6 +353,7 @@ pub(crate) fn free(address: usize) -> Result<()> {
     let Some(allocation) = take_out(address, is_freed_here) else {
         return Err(why_not_free(address).argument("ptr", format_args!("{address:#x}")));
     };
+    allocation.context().memory().pools.forget(address);
     // The memory must not be reused while work may still touch it.
     let outcome = allocation.context().synchronize();
     drop(allocation);
@@ -346,16 +383,21 @@ pub(crate) fn give_up(allocation: &Arc<Allocation>) {
 
 /// The same where work of other devices may use it too.
 pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticket>) {
+    if is_forked() {
+        // A thread that stayed behind may hold a lock for ever; the memory is the parent's anyway.
+        return;
+    }
     let Some(allocation) = take_out(allocation.base(), |found| std::ptr::eq(found, &**allocation)) else {
         return;
     };
     let context = Arc::clone(allocation.context());
     tickets.extend(context.lanes().pending());
-    context.memory().bury(Kept::Allocation(allocation), tickets);
+    context.memory().bury(allocation, tickets);
 }
 
 /// Drops every allocation of a context from the map.
 pub(super) fn forget_all_of(context: &Context) {
     let ours = MAP.write().retain(|_, _, allocation| !std::ptr::eq(&**allocation.context(), context));
     drop(ours);
+    context.memory().pools.clear();
 }

@@ -12,6 +12,7 @@ use super::context::Context;
 use super::device::Device;
 use super::event::Event;
 use super::ipc;
+use super::runtime::is_forked;
 use crate::cl::queue::Priority;
 use crate::cl::{self, UserEvent};
 use crate::error::{Error, ErrorKind, Result};
@@ -257,7 +258,8 @@ impl Stream {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.lane != Context::LEGACY {
+        // In a forked child a thread that stayed behind may hold the lock for ever.
+        if self.lane != Context::LEGACY && !is_forked() {
             self.context.memory().managed().detach(self.lane);
             self.context.lanes().close(self.lane);
         }
