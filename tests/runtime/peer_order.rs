@@ -264,4 +264,30 @@ both_dialects! {
         }
         ok!(free(far));
     }
+
+    fn pinned_memory_is_freed_after_the_work_of_every_device() {
+        let _guard = guard();
+        two_devices!();
+        let far = there!(device_memory!(BYTES));
+        for registered in [false, true] {
+            let mut own = noise(6, BYTES);
+            let host = if registered { own.as_mut_ptr().cast() } else { pinned_memory!(BYTES) };
+            if registered {
+                ok!(unsafe { host_register(host, BYTES, 0) });
+            } else {
+                unsafe { host.cast::<u8>().copy_from_nonoverlapping(own.as_ptr(), BYTES) };
+            }
+            // It was pinned through the first device, and the second's stream reads it.
+            let held = Held::default_stream(Device::get(1).unwrap());
+            ok!(set_device(1));
+            ok!(unsafe { memcpy_async(far, host, BYTES, HOST_TO_DEVICE, LEGACY) });
+            ok!(set_device(0));
+            waits_for(held, (host, registered), |(host, registered)| {
+                ok!(if registered { host_unregister(host) } else { host_free(host) });
+            });
+            assert_same(&downloaded!(far, BYTES), &own, || format!("registered: {registered}"));
+            ok!(memset(far, 0, BYTES));
+        }
+        ok!(free(far));
+    }
 }

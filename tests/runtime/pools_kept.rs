@@ -331,6 +331,8 @@ both_dialects! {
         ok!(unsafe { malloc_from_pool_async(&mut other, 2000, here, stream) });
         assert_eq!([told!(here, USED), told!(there, USED)], [2000, 0], "the pool's device has it");
         ok!(memset_async(other, 4, 2000, stream));
+        // The copy below is in the order of the first device's default stream.
+        ok!(stream_synchronize(stream));
         assert_eq!(downloaded!(other, 2000), [4; 2000]);
         ok!(free_async(other, stream));
         ok!(stream_synchronize(stream));

@@ -190,7 +190,7 @@ runtime_api! {
     call(unsafe) musaHostAlloc(pHost: *mut *mut c_void, size: usize, flags: c_uint)
         => memory::host_alloc::<Musa>(pHost, size, flags, HOST_ALLOC, 0);
 
-    /// Frees page-locked host memory, after all work of its device. Null is nothing to free.
+    /// Frees page-locked host memory, after all work of every device. Null is nothing to free.
     ///
     /// Errors: `musaErrorInvalidValue` for anything else.
     call musaFreeHost(ptr: *mut c_void) => memory::host_free::<Musa>(ptr);
@@ -202,7 +202,7 @@ runtime_api! {
     call(unsafe) musaHostRegister(ptr: *mut c_void, size: usize, flags: c_uint)
         => memory::host_register::<Musa>(ptr, size, flags, HOST_REGISTER, musaHostRegisterIoMemory);
 
-    /// Ends a registration, after all work of its device.
+    /// Ends a registration, after all work of every device.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorHostMemoryNotRegistered` for what is not registered.
     call musaHostUnregister(ptr: *mut c_void) => memory::host_unregister(ptr);

@@ -199,7 +199,7 @@ runtime_api! {
     call(unsafe) topsHostMalloc(ptr: *mut *mut c_void, size: usize, flags: c_uint)
         => memory::host_alloc::<Tops>(ptr, size, flags, HOST_MALLOC, HOST_COHERENCE);
 
-    /// Frees page-locked host memory, after all work of its device. Null is nothing to free.
+    /// Frees page-locked host memory, after all work of every device. Null is nothing to free.
     ///
     /// Errors: `topsErrorInvalidValue` for anything else.
     call topsHostFree(ptr: *mut c_void) => memory::host_free::<Tops>(ptr);
@@ -214,7 +214,7 @@ runtime_api! {
         memory::host_register::<Tops>(hostPtr, sizeBytes, flags, HOST_REGISTER, topsHostRegisterIoMemory)
     };
 
-    /// Ends a registration, after all work of its device.
+    /// Ends a registration, after all work of every device.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorHostMemoryNotRegistered` for what is not registered.
     call topsHostUnregister(hostPtr: *mut c_void) => memory::host_unregister(hostPtr);
