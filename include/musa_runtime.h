@@ -166,6 +166,9 @@ typedef struct musaFunction_st* musaFunction_t;
 /** An array: an image of one, two or three dimensions. */
 typedef struct musaArray* musaArray_t;
 
+/** A memory pool: what stream-ordered allocations are taken from. */
+typedef struct musaMemPoolHandle_st* musaMemPool_t;
+
 /** An array that is only read. */
 typedef const struct musaArray* musaArray_const_t;
 
@@ -642,6 +645,54 @@ typedef struct musaPointerAttributes {
     void* hostPointer; /**< The address for the host, or null. */
 } musaPointerAttributes;
 
+/** What a memory pool can be asked and told. */
+typedef enum musaMemPoolAttr {
+    musaMemPoolReuseFollowEventDependencies = 1, /**< Whether memory freed in another stream is reused once an event orders the two; an `int`. */
+    musaMemPoolReuseAllowOpportunistic = 2, /**< Whether memory whose free has happened is reused in any stream; an `int`. */
+    musaMemPoolReuseAllowInternalDependencies = 3, /**< Whether the pool may order streams to reuse memory; an `int`. */
+    musaMemPoolAttrReleaseThreshold = 4, /**< Bytes that the pool keeps at a synchronisation; a `uint64_t`, as are all below. */
+    musaMemPoolAttrReservedMemCurrent = 5, /**< Bytes that the pool holds now. */
+    musaMemPoolAttrReservedMemHigh = 6, /**< The most bytes it held since this was set to 0. */
+    musaMemPoolAttrUsedMemCurrent = 7, /**< Bytes that the program has of it now. */
+    musaMemPoolAttrUsedMemHigh = 8, /**< The most bytes the program had since this was set to 0. */
+} musaMemPoolAttr;
+
+/** The kind of a place for memory. */
+typedef enum musaMemLocationType {
+    musaMemLocationTypeInvalid = 0, /**< No place. */
+    musaMemLocationTypeDevice = 1, /**< A device, by its ordinal. */
+} musaMemLocationType;
+
+/** The kind of a pool's allocations. */
+typedef enum musaMemAllocationType {
+    musaMemAllocationTypeInvalid = 0, /**< No kind. */
+    musaMemAllocationTypePinned = 1, /**< Memory that stays where it is. */
+    musaMemAllocationTypeMax = 0x7fffffff, /**< The largest value. */
+} musaMemAllocationType;
+
+/** How a pool can be shared with other processes; only the first is supported. */
+typedef enum musaMemAllocationHandleType {
+    musaMemHandleTypeNone = 0, /**< Not at all. */
+    musaMemHandleTypePosixFileDescriptor = 1, /**< By a file descriptor. */
+    musaMemHandleTypeWin32 = 2, /**< By a Windows handle. */
+    musaMemHandleTypeWin32Kmt = 4, /**< By an older Windows handle. */
+} musaMemAllocationHandleType;
+
+/** A place for memory. */
+typedef struct musaMemLocation {
+    musaMemLocationType type; /**< The kind of place. */
+    int id; /**< Which one. */
+} musaMemLocation;
+
+/** How a pool is to be made. */
+typedef struct musaMemPoolProps {
+    musaMemAllocationType allocType; /**< The kind of its allocations. */
+    musaMemAllocationHandleType handleTypes; /**< How it can be shared. */
+    musaMemLocation location; /**< Where its memory lives. */
+    void* win32SecurityAttributes; /**< Who may open it on Windows; null here. */
+    unsigned char reserved[64]; /**< Zeros. */
+} musaMemPoolProps;
+
 /** What musaGetDeviceProperties tells of a device; whether-questions are answered with 0 or 1. */
 typedef struct musaDeviceProp {
     char name[256]; /**< The device's name, ended by NUL. */
@@ -872,6 +923,22 @@ musaError_t musaRuntimeGetVersion(int* runtimeVersion);
 musaError_t musaMalloc(void** devPtr, size_t size);
 
 /**
+ * Allocates `height` rows of `width` bytes on the current device. Rows begin `*pitch` bytes apart, a multiple of
+ * 512, and the room behind each is the program's too. No rows or no bytes give a null pointer.
+ *
+ * Errors: musaErrorInvalidValue for null or a width beyond the largest pitch, musaErrorOutOfMemory.
+ */
+musaError_t musaMallocPitch(void** devPtr, size_t* pitch, size_t width, size_t height);
+
+/**
+ * Allocates a box of `extent.depth` slices of `extent.height` rows of `extent.width` bytes. Row r of slice z is at
+ * `ptr + (z * ysize + r) * pitch`.
+ *
+ * Errors: as musaMallocPitch.
+ */
+musaError_t musaMalloc3D(musaPitchedPtr* pitchedDevPtr, musaExtent extent);
+
+/**
  * Frees device memory, after all work of its device. Null is nothing to free.
  *
  * Errors: musaErrorInvalidValue for anything but the start of a live allocation.
@@ -893,7 +960,7 @@ musaError_t musaMallocHost(void** ptr, size_t size);
 musaError_t musaHostAlloc(void** pHost, size_t size, unsigned int flags GRIDCL_DEFAULT(musaHostAllocDefault));
 
 /**
- * Frees page-locked host memory, after all work of its device. Null is nothing to free.
+ * Frees page-locked host memory, after all work of every device. Null is nothing to free.
  *
  * Errors: musaErrorInvalidValue for anything else.
  */
@@ -909,7 +976,7 @@ musaError_t musaHostRegister(
     void* ptr, size_t size, unsigned int flags GRIDCL_DEFAULT(musaHostRegisterDefault));
 
 /**
- * Ends a registration, after all work of its device.
+ * Ends a registration, after all work of every device.
  *
  * Errors: musaErrorInvalidValue for null, musaErrorHostMemoryNotRegistered for what is not registered.
  */
@@ -1021,6 +1088,43 @@ musaError_t musaMemcpyAsync(
     void* dst, const void* src, size_t count, musaMemcpyKind kind, musaStream_t stream GRIDCL_DEFAULT(0));
 
 /**
+ * Copies `height` rows of `width` bytes in the default stream; rows begin `dpitch` and `spitch` bytes apart, and
+ * what lies between them stays. Returns as musaMemcpy does. An empty box is a success.
+ *
+ * Errors: as musaMemcpy, and musaErrorInvalidPitchValue for a pitch smaller than the width.
+ */
+musaError_t musaMemcpy2D(
+    void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+    musaMemcpyKind kind);
+
+/**
+ * The same in a stream. Returns as musaMemcpyAsync does.
+ *
+ * Errors: as musaMemcpy2D, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemcpy2DAsync(
+    void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
+    musaMemcpyKind kind, musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Copies a box of `p->extent` in the default stream: on each side from a pitched pointer on, at a position in
+ * bytes, rows and slices, or in an array, at a position in elements, rows and slices or layers. Slices are
+ * `pitch * ysize` bytes apart. The extent's width is in bytes, or in elements where an array takes part. Returns as
+ * musaMemcpy does.
+ *
+ * Errors: as musaMemcpy2D, and musaErrorInvalidValue for no or two ends on a side, or a box that leaves its
+ * rows, slices or array; musaErrorContextIsDestroyed for dead arrays.
+ */
+musaError_t musaMemcpy3D(const musaMemcpy3DParms* p);
+
+/**
+ * The same in a stream. Returns as musaMemcpyAsync does.
+ *
+ * Errors: as musaMemcpy3D, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemcpy3DAsync(const musaMemcpy3DParms* p, musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
  * Sets `count` bytes to the low byte of `value` in the default stream. Returns before it is done, but for
  * page-locked host memory.
  *
@@ -1035,6 +1139,317 @@ musaError_t musaMemset(void* devPtr, int value, size_t count);
  */
 musaError_t musaMemsetAsync(void* devPtr, int value, size_t count, musaStream_t stream GRIDCL_DEFAULT(0));
 
+/**
+ * Sets the low byte of `value` in `height` rows of `width` bytes that begin `pitch` bytes apart, in the default
+ * stream. What lies between the rows stays. Returns as musaMemset does. An empty box is a success.
+ *
+ * Errors: musaErrorInvalidValue for a pitch smaller than the width, and as musaMemset.
+ */
+musaError_t musaMemset2D(void* devPtr, size_t pitch, int value, size_t width, size_t height);
+
+/**
+ * The same in a stream.
+ *
+ * Errors: as musaMemset2D, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemset2DAsync(
+    void* devPtr, size_t pitch, int value, size_t width, size_t height,
+    musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Sets the low byte of `value` in a box that begins at a pitched pointer, in the default stream. Returns as
+ * musaMemset does. An empty box is a success.
+ *
+ * Errors: musaErrorInvalidValue for a box that leaves its rows or slices, and as musaMemset.
+ */
+musaError_t musaMemset3D(musaPitchedPtr pitchedDevPtr, int value, musaExtent extent);
+
+/**
+ * The same in a stream.
+ *
+ * Errors: as musaMemset3D, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemset3DAsync(
+    musaPitchedPtr pitchedDevPtr, int value, musaExtent extent, musaStream_t stream GRIDCL_DEFAULT(0));
+
+/* ---- Calls: peer */
+
+/**
+ * Whether a device can use another's memory: 0, for no OpenCL device can.
+ *
+ * Errors: musaErrorInvalidValue for null, musaErrorInvalidDevice.
+ */
+musaError_t musaDeviceCanAccessPeer(int* canAccessPeer, int device, int peerDevice);
+
+/**
+ * Lets the current device use another's memory, which no OpenCL device can. Copies work without it.
+ *
+ * Errors: musaErrorInvalidDevice, also for the current device; musaErrorInvalidValue for flags;
+ * musaErrorPeerAccessUnsupported.
+ */
+musaError_t musaDeviceEnablePeerAccess(int peerDevice, unsigned int flags);
+
+/**
+ * Ends what musaDeviceEnablePeerAccess began.
+ *
+ * Errors: musaErrorInvalidDevice, also for the current device; musaErrorPeerAccessNotEnabled.
+ */
+musaError_t musaDeviceDisablePeerAccess(int peerDevice);
+
+/**
+ * Copies `count` bytes from one device to another, after the work of the default streams of both and of the
+ * current device, and before their later work. Returns before it is done.
+ *
+ * Errors: musaErrorInvalidDevice; musaErrorInvalidValue for null, unknown, freed or overrun pointers and for
+ * memory that is not of the device named. Nothing is written then.
+ */
+musaError_t musaMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDevice, size_t count);
+
+/**
+ * Copies `count` bytes from one device to another in a stream of any device. Returns before it is done.
+ *
+ * Errors: as musaMemcpyPeer, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemcpyPeerAsync(
+    void* dst, int dstDevice, const void* src, int srcDevice, size_t count,
+    musaStream_t stream GRIDCL_DEFAULT(0));
+
+/* ---- Calls: array */
+
+/**
+ * Makes an array of the current device: of one dimension where `height` is 0, else of two. An image of OpenCL,
+ * which kernels take as `image1d_t` or `image2d_t`; extents are in elements.
+ *
+ * Errors: musaErrorInvalidValue for null, width 0, more than the device's images can be, unknown flags, a
+ * descriptor that is none; musaErrorNotSupported for a format that the device lacks, musaErrorOutOfMemory.
+ */
+musaError_t musaMallocArray(
+    musaArray_t* array, const musaChannelFormatDesc* desc, size_t width, size_t height,
+    unsigned int flags GRIDCL_DEFAULT(0));
+
+/**
+ * The same of up to three dimensions, those that are not 0; with musaArrayLayered the depth counts layers of one
+ * or two dimensions.
+ *
+ * Errors: as musaMallocArray, musaErrorInvalidValue for a depth without a height, and musaErrorNotSupported
+ * for cubemaps.
+ */
+musaError_t musaMalloc3DArray(
+    musaArray_t* array, const musaChannelFormatDesc* desc, musaExtent extent,
+    unsigned int flags GRIDCL_DEFAULT(0));
+
+/**
+ * Frees an array, after all work of its device. Null is nothing to free.
+ *
+ * Errors: musaErrorContextIsDestroyed for dead handles.
+ */
+musaError_t musaFreeArray(musaArray_t array);
+
+/**
+ * What the elements of an array are, channel widths in bits.
+ *
+ * Errors: musaErrorInvalidValue for null, musaErrorContextIsDestroyed for dead handles.
+ */
+musaError_t musaGetChannelDesc(musaChannelFormatDesc* desc, musaArray_const_t array);
+
+/**
+ * Elements, extent and flags of an array, as it was asked for; results may be null.
+ *
+ * Errors: musaErrorContextIsDestroyed for dead handles.
+ */
+musaError_t musaArrayGetInfo(
+    musaChannelFormatDesc* desc, musaExtent* extent, unsigned int* flags, musaArray_t array);
+
+/**
+ * Copies `height` rows of `width` bytes to an array of one or two dimensions, from `wOffset` bytes into row
+ * `hOffset` on, in the default stream. Returns when host memory is done with.
+ *
+ * Errors: musaErrorContextIsDestroyed for dead arrays, musaErrorInvalidPitchValue for a pitch below the width,
+ * musaErrorInvalidValue beyond the array, for parts of elements, and for pointers as in musaMemcpy,
+ * musaErrorInvalidMemcpyDirection. Nothing is written then.
+ */
+musaError_t musaMemcpy2DToArray(
+    musaArray_t dst, size_t wOffset, size_t hOffset, const void* src, size_t spitch, size_t width,
+    size_t height, musaMemcpyKind kind);
+
+/**
+ * The same in a stream. Returns at once; ordinary host memory may change then.
+ *
+ * Errors: as musaMemcpy2DToArray, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemcpy2DToArrayAsync(
+    musaArray_t dst, size_t wOffset, size_t hOffset, const void* src, size_t spitch, size_t width,
+    size_t height, musaMemcpyKind kind, musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Copies `height` rows of `width` bytes out of an array of one or two dimensions, from `wOffset` bytes into row
+ * `hOffset` on, in the default stream. Returns when host memory is complete.
+ *
+ * Errors: as musaMemcpy2DToArray.
+ */
+musaError_t musaMemcpy2DFromArray(
+    void* dst, size_t dpitch, musaArray_const_t src, size_t wOffset, size_t hOffset, size_t width,
+    size_t height, musaMemcpyKind kind);
+
+/**
+ * The same in a stream. Returns at once for page-locked and device memory; ordinary host memory is complete then.
+ *
+ * Errors: as musaMemcpy2DToArrayAsync.
+ */
+musaError_t musaMemcpy2DFromArrayAsync(
+    void* dst, size_t dpitch, musaArray_const_t src, size_t wOffset, size_t hOffset, size_t width,
+    size_t height, musaMemcpyKind kind, musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Copies `height` rows of `width` bytes between two arrays of one or two dimensions, or within one, in the default
+ * stream. Returns before it is done. The elements have to be of one size; their bytes are copied as they are.
+ *
+ * Errors: as musaMemcpy2DToArray, and musaErrorInvalidValue for parts that overlap.
+ */
+musaError_t musaMemcpy2DArrayToArray(
+    musaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, musaArray_const_t src, size_t wOffsetSrc,
+    size_t hOffsetSrc, size_t width, size_t height, musaMemcpyKind kind);
+
+/* ---- Calls: pool */
+
+/**
+ * Allocates `size` bytes of the stream's device from its current pool. The stream's later work may use them at
+ * once, and so may what is ordered behind that. Size 0 gives a null pointer.
+ *
+ * Errors: musaErrorInvalidValue for null, musaErrorContextIsDestroyed for a dead stream,
+ * musaErrorOutOfMemory.
+ */
+musaError_t musaMallocAsync(void** devPtr, size_t size, musaStream_t hStream GRIDCL_DEFAULT(0));
+
+/**
+ * The same from a pool, which may be another device's.
+ *
+ * Errors: as musaMallocAsync, and musaErrorInvalidValue for a dead pool.
+ */
+musaError_t musaMallocFromPoolAsync(
+    void** ptr, size_t size, musaMemPool_t memPool, musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Frees device memory behind the stream's work so far and returns at once; the address is unknown from then on.
+ * Memory of musaMalloc may be freed in this way, and the other way about. Null is nothing to free.
+ *
+ * Errors: musaErrorInvalidValue for anything but the start of a live allocation,
+ * musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaFreeAsync(void* devPtr, musaStream_t hStream GRIDCL_DEFAULT(0));
+
+/**
+ * The pool that a device begins with.
+ *
+ * Errors: musaErrorInvalidValue for null, musaErrorInvalidDevice.
+ */
+musaError_t musaDeviceGetDefaultMemPool(musaMemPool_t* memPool, int device);
+
+/**
+ * The pool that musaMallocAsync takes a device's memory from.
+ *
+ * Errors: musaErrorInvalidValue for null, musaErrorInvalidDevice.
+ */
+musaError_t musaDeviceGetMemPool(musaMemPool_t* memPool, int device);
+
+/**
+ * Chooses that pool.
+ *
+ * Errors: musaErrorInvalidValue for a dead pool or another device's, musaErrorInvalidDevice.
+ */
+musaError_t musaDeviceSetMemPool(int device, musaMemPool_t memPool);
+
+/**
+ * Makes a pool of a device's memory.
+ *
+ * Errors: musaErrorInvalidValue for null or properties that no pool has, musaErrorNotSupported for a pool that
+ * can be shared with other processes.
+ */
+musaError_t musaMemPoolCreate(musaMemPool_t* memPool, const musaMemPoolProps* poolProps);
+
+/**
+ * Gives a pool up; what is allocated from it stays. A device whose current pool it was goes back to its default.
+ *
+ * Errors: musaErrorInvalidValue for a dead pool and a default pool.
+ */
+musaError_t musaMemPoolDestroy(musaMemPool_t memPool);
+
+/**
+ * Gives back what is free in a pool and known to be done, until it holds at most `minBytesToKeep` bytes.
+ *
+ * Errors: musaErrorInvalidValue for a dead pool.
+ */
+musaError_t musaMemPoolTrimTo(musaMemPool_t memPool, size_t minBytesToKeep);
+
+/**
+ * An attribute of a pool: an `int` for what it may reuse, a 64-bit number else.
+ *
+ * Errors: musaErrorInvalidValue for null, a dead pool or an unknown attribute.
+ */
+musaError_t musaMemPoolGetAttribute(musaMemPool_t memPool, musaMemPoolAttr attr, void* value);
+
+/**
+ * Sets what a pool may reuse, the bytes that synchronisations leave in it, or a high mark to 0.
+ *
+ * Errors: as musaMemPoolGetAttribute, and musaErrorInvalidValue for what can only be asked.
+ */
+musaError_t musaMemPoolSetAttribute(musaMemPool_t memPool, musaMemPoolAttr attr, void* value);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: musaErrorInvalidValue for null and for anything but the start of a live device allocation, else
+ * musaErrorNotSupported.
+ */
+musaError_t musaIpcGetMemHandle(musaIpcMemHandle_t* handle, void* devPtr);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: musaErrorInvalidValue for null and unknown flags, else musaErrorNotSupported.
+ */
+musaError_t musaIpcOpenMemHandle(void** devPtr, musaIpcMemHandle_t handle, unsigned int flags);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: musaErrorInvalidValue for null and for memory of the process's own, else musaErrorNotSupported.
+ */
+musaError_t musaIpcCloseMemHandle(void* devPtr);
+
+/* ---- Calls: pointer */
+
+/**
+ * What is known of an address. Memory that the runtime does not know has the type
+ * musaMemoryTypeUnregistered and the device musaInvalidDeviceId.
+ *
+ * Errors: musaErrorInvalidValue for null `attributes`.
+ */
+musaError_t musaPointerGetAttributes(musaPointerAttributes* attributes, const void* ptr);
+
+/**
+ * One attribute of an address: an `int`, a pointer for addresses, a `size_t` for the size.
+ *
+ * Errors: musaErrorInvalidValue for null, for freed memory, for ordinary host memory but for its type, and for
+ * an address that the memory does not have; musaErrorNotSupported for other attributes.
+ */
+musaError_t musaPointerGetAttribute(void* data, musaPointer_attribute attribute, const void* ptr);
+
+/**
+ * Where the memory of an address lives; musaMemoryTypeUnregistered for what the runtime does not know.
+ *
+ * Errors: musaErrorInvalidValue for null `memoryType`.
+ */
+musaError_t musaPointerGetMemoryType(musaMemoryType* memoryType, const void* ptr);
+
+/**
+ * The device whose memory an address is in, or through which host memory was page-locked; musaInvalidDeviceId
+ * for what the runtime does not know.
+ *
+ * Errors: musaErrorInvalidValue for null `device`.
+ */
+musaError_t musaPointerGetDevice(int* device, const void* ptr);
+
 /* ---- Calls: symbol */
 
 /**
@@ -1048,6 +1463,15 @@ musaError_t musaMemcpyToSymbol(
     musaMemcpyKind kind GRIDCL_DEFAULT(musaMemcpyHostToDevice));
 
 /**
+ * The same in a stream.
+ *
+ * Errors: as musaMemcpyToSymbol, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemcpyToSymbolAsync(
+    const void* symbol, const void* src, size_t count, size_t offset GRIDCL_DEFAULT(0),
+    musaMemcpyKind kind GRIDCL_DEFAULT(musaMemcpyHostToDevice), musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
  * Copies `count` bytes from a symbol from `offset` on, in the default stream. `symbol` is a registered address, or
  * points at its name.
  *
@@ -1056,6 +1480,15 @@ musaError_t musaMemcpyToSymbol(
 musaError_t musaMemcpyFromSymbol(
     void* dst, const void* symbol, size_t count, size_t offset GRIDCL_DEFAULT(0),
     musaMemcpyKind kind GRIDCL_DEFAULT(musaMemcpyDeviceToHost));
+
+/**
+ * The same in a stream.
+ *
+ * Errors: as musaMemcpyToSymbolAsync.
+ */
+musaError_t musaMemcpyFromSymbolAsync(
+    void* dst, const void* symbol, size_t count, size_t offset GRIDCL_DEFAULT(0),
+    musaMemcpyKind kind GRIDCL_DEFAULT(musaMemcpyDeviceToHost), musaStream_t stream GRIDCL_DEFAULT(0));
 
 /**
  * Where a symbol lies on the current device. `symbol` is a registered address, or points at its name.
@@ -1325,6 +1758,11 @@ inline musaError_t musaMalloc(T** devPtr, size_t size) {
 }
 
 template <class T>
+inline musaError_t musaMallocPitch(T** devPtr, size_t* pitch, size_t width, size_t height) {
+    return musaMallocPitch(static_cast<void**>(static_cast<void*>(devPtr)), pitch, width, height);
+}
+
+template <class T>
 inline musaError_t musaMallocHost(T** ptr, size_t size) {
     return musaMallocHost(static_cast<void**>(static_cast<void*>(ptr)), size);
 }
@@ -1342,6 +1780,17 @@ inline musaError_t musaHostGetDevicePointer(T** pDevice, void* pHost, unsigned i
 template <class T>
 inline musaError_t musaMallocManaged(T** devPtr, size_t size, unsigned int flags = musaMemAttachGlobal) {
     return musaMallocManaged(static_cast<void**>(static_cast<void*>(devPtr)), size, flags);
+}
+
+template <class T>
+inline musaError_t musaMallocAsync(T** devPtr, size_t size, musaStream_t hStream = 0) {
+    return musaMallocAsync(static_cast<void**>(static_cast<void*>(devPtr)), size, hStream);
+}
+
+template <class T>
+inline musaError_t musaMallocFromPoolAsync(
+    T** ptr, size_t size, musaMemPool_t memPool, musaStream_t stream = 0) {
+    return musaMallocFromPoolAsync(static_cast<void**>(static_cast<void*>(ptr)), size, memPool, stream);
 }
 
 template <class T>

@@ -687,6 +687,14 @@ topsError_t topsDeviceGetLimit(size_t* pValue, topsLimit_t limit);
 topsError_t topsMalloc(void** ptr, size_t size);
 
 /**
+ * Allocates as topsMalloc does. The flags are kept and ask for nothing that OpenCL lets one choose: the host
+ * reaches none of the memory by its address.
+ *
+ * Errors: as topsMalloc, and topsErrorInvalidValue for unknown flags.
+ */
+topsError_t topsExtMallocWithFlags(void** ptr, size_t sizeBytes, unsigned int flags);
+
+/**
  * Frees device memory, after all work of its device. Null is nothing to free.
  *
  * Errors: topsErrorInvalidDevicePointer for anything but the start of a live allocation.
@@ -702,7 +710,7 @@ topsError_t topsFree(void* ptr);
 topsError_t topsHostMalloc(void** ptr, size_t size, unsigned int flags GRIDCL_DEFAULT(topsHostMallocDefault));
 
 /**
- * Frees page-locked host memory, after all work of its device. Null is nothing to free.
+ * Frees page-locked host memory, after all work of every device. Null is nothing to free.
  *
  * Errors: topsErrorInvalidValue for anything else.
  */
@@ -719,7 +727,7 @@ topsError_t topsHostRegister(
     void* hostPtr, size_t sizeBytes, unsigned int flags GRIDCL_DEFAULT(topsHostRegisterDefault));
 
 /**
- * Ends a registration, after all work of its device.
+ * Ends a registration, after all work of every device.
  *
  * Errors: topsErrorInvalidValue for null, topsErrorHostMemoryNotRegistered for what is not registered.
  */
@@ -775,6 +783,51 @@ topsError_t topsMemcpyWithStream(
     void* dst, const void* src, size_t sizeBytes, topsMemcpyKind kind, topsStream_t stream GRIDCL_DEFAULT(0));
 
 /**
+ * Copies from host to device memory in the default stream; returns as topsMemcpy does.
+ *
+ * Errors: as topsMemcpy.
+ */
+topsError_t topsMemcpyHtoD(topsDeviceptr_t dst, void* src, size_t sizeBytes);
+
+/**
+ * Copies from device to host memory in the default stream; returns as topsMemcpy does.
+ *
+ * Errors: as topsMemcpy.
+ */
+topsError_t topsMemcpyDtoH(void* dst, topsDeviceptr_t src, size_t sizeBytes);
+
+/**
+ * Copies between device memory in the default stream; returns as topsMemcpy does.
+ *
+ * Errors: as topsMemcpy.
+ */
+topsError_t topsMemcpyDtoD(topsDeviceptr_t dst, topsDeviceptr_t src, size_t sizeBytes);
+
+/**
+ * Copies from host to device memory in a stream; returns as topsMemcpyAsync does.
+ *
+ * Errors: as topsMemcpyAsync.
+ */
+topsError_t topsMemcpyHtoDAsync(
+    topsDeviceptr_t dst, void* src, size_t sizeBytes, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Copies from device to host memory in a stream; returns as topsMemcpyAsync does.
+ *
+ * Errors: as topsMemcpyAsync.
+ */
+topsError_t topsMemcpyDtoHAsync(
+    void* dst, topsDeviceptr_t src, size_t sizeBytes, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Copies between device memory in a stream; returns as topsMemcpyAsync does.
+ *
+ * Errors: as topsMemcpyAsync.
+ */
+topsError_t topsMemcpyDtoDAsync(
+    topsDeviceptr_t dst, topsDeviceptr_t src, size_t sizeBytes, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
  * Sets `sizeBytes` bytes to the low byte of `value` in the default stream. Returns before it is done, but for
  * page-locked host memory.
  *
@@ -788,6 +841,300 @@ topsError_t topsMemset(void* dst, int value, size_t sizeBytes);
  * Errors: as topsMemset, and topsErrorInvalidHandle for a dead stream.
  */
 topsError_t topsMemsetAsync(void* dst, int value, size_t sizeBytes, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/* ---- Calls: peer */
+
+/**
+ * How a device can use another's memory, as bits: 0, for no OpenCL device can.
+ *
+ * Errors: topsErrorInvalidValue for null, topsErrorInvalidDevice.
+ */
+topsError_t topsDeviceCanAccessPeer(int* canAccess, int deviceId, int peerDeviceId);
+
+/**
+ * Lets the current device use another's memory, which no OpenCL device can. Copies work without it.
+ *
+ * Errors: topsErrorInvalidDevice, also for the current device; topsErrorInvalidValue for flags;
+ * topsErrorPeerAccessUnsupported.
+ */
+topsError_t topsDeviceEnablePeerAccess(int peerDeviceId, unsigned int flags);
+
+/**
+ * Lets the current device use part of another's memory, which no OpenCL device can.
+ *
+ * Errors: topsErrorInvalidDevice, also for the current device; topsErrorInvalidValue for null, size 0 and
+ * memory that is not the other device's; topsErrorNotSupported.
+ */
+topsError_t topsDeviceEnablePeerAccessRegion(int peerDeviceId, void* peerDevPtr, size_t size, void** devPtr);
+
+/**
+ * Ends what topsDeviceEnablePeerAccessRegion began.
+ *
+ * Errors: as topsDeviceEnablePeerAccessRegion.
+ */
+topsError_t topsDeviceDisablePeerAccessRegion(int peerDeviceId, void* peerDevPtr, size_t size);
+
+/**
+ * Copies `sizeBytes` bytes from one device to another, after the work of the default streams of both and of the
+ * current device, and before their later work. Returns before it is done.
+ *
+ * Errors: topsErrorInvalidDevice; topsErrorInvalidValue for null, unknown, freed or overrun pointers and for
+ * memory that is not of the device named. Nothing is written then.
+ */
+topsError_t topsMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDevice, size_t sizeBytes);
+
+/**
+ * Copies `sizeBytes` bytes from one device to another in a stream of any device. Returns before it is done.
+ *
+ * Errors: as topsMemcpyPeer, and topsErrorInvalidHandle for a dead stream.
+ */
+topsError_t topsMemcpyPeerAsync(
+    void* dst, int dstDevice, const void* src, int srcDevice, size_t sizeBytes,
+    topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * topsMemcpyPeer over a link of the program's choice, which OpenCL does not let one choose.
+ *
+ * Errors: as topsMemcpyPeer, and topsErrorInvalidValue for an unknown link. Any port will do.
+ */
+topsError_t topsMemcpyPeerExt(
+    void* dst, int dstDevice, const void* src, int srcDevice, size_t sizeBytes, topsTopologyMapType map,
+    int port);
+
+/**
+ * topsMemcpyPeerAsync over a link of the program's choice, which OpenCL does not let one choose.
+ *
+ * Errors: as topsMemcpyPeerAsync, and topsErrorInvalidValue for an unknown link. Any port will do.
+ */
+topsError_t topsMemcpyPeerExtAsync(
+    void* dst, int dstDevice, const void* src, int srcDevice, size_t sizeBytes, topsTopologyMapType map,
+    int port, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Sets `count` bytes to `value` in the default stream; returns as topsMemset does.
+ *
+ * Errors: as topsMemset.
+ */
+topsError_t topsMemsetD8(topsDeviceptr_t dest, unsigned char value, size_t count);
+
+/**
+ * The same in a stream.
+ *
+ * Errors: as topsMemsetAsync.
+ */
+topsError_t topsMemsetD8Async(
+    topsDeviceptr_t dest, unsigned char value, size_t count, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Sets `count` 16-bit elements to `value` in the default stream, at any address; returns as topsMemset does.
+ *
+ * Errors: as topsMemset.
+ */
+topsError_t topsMemsetD16(topsDeviceptr_t dest, unsigned short value, size_t count);
+
+/**
+ * The same in a stream.
+ *
+ * Errors: as topsMemsetAsync.
+ */
+topsError_t topsMemsetD16Async(
+    topsDeviceptr_t dest, unsigned short value, size_t count, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Sets `count` 32-bit elements to `value` in the default stream, at any address; returns as topsMemset does.
+ *
+ * Errors: as topsMemset.
+ */
+topsError_t topsMemsetD32(topsDeviceptr_t dest, int value, size_t count);
+
+/**
+ * The same in a stream.
+ *
+ * Errors: as topsMemsetAsync.
+ */
+topsError_t topsMemsetD32Async(
+    topsDeviceptr_t dst, int value, size_t count, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/* ---- Calls: pool */
+
+/**
+ * Allocates `size` bytes of the stream's device from its current pool. The stream's later work may use them at
+ * once, and so may what is ordered behind that. The flags are kept to nothing that OpenCL lets one choose, and
+ * neither is the memory bank in their upper byte. Size 0 gives a pointer that can be freed.
+ *
+ * Errors: topsErrorInvalidValue for null or unknown flags, topsErrorInvalidHandle for a dead stream,
+ * topsErrorOutOfMemory.
+ */
+topsError_t topsMallocAsync(void** dev_ptr, size_t size, topsStream_t stream, uint64_t flags);
+
+/**
+ * The same from a pool, which may be another device's.
+ *
+ * Errors: as topsMallocAsync, and topsErrorInvalidValue for a dead pool.
+ */
+topsError_t topsMallocFromPoolAsync(
+    void** dev_ptr, size_t size, topsMemPool_t mem_pool, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Frees device memory behind the stream's work so far and returns at once; the address is unknown from then on.
+ * Memory of topsMalloc may be freed in this way, and the other way about. Null is nothing to free.
+ *
+ * Errors: topsErrorInvalidValue for anything but the start of a live allocation, topsErrorInvalidHandle for a
+ * dead stream.
+ */
+topsError_t topsFreeAsync(void* dev_ptr, topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * The pool that topsMallocAsync takes a device's memory from.
+ *
+ * Errors: topsErrorInvalidValue for null, topsErrorInvalidDevice.
+ */
+topsError_t topsDeviceGetMemPool(topsMemPool_t* mem_pool, int device);
+
+/**
+ * Makes a pool of a device's memory.
+ *
+ * Errors: topsErrorInvalidValue for null or properties that no pool has, topsErrorNotSupported for a pool that
+ * can be shared with other processes.
+ */
+topsError_t topsMemPoolCreate(topsMemPool_t* mem_pool, const topsMemPoolProps* pool_props);
+
+/**
+ * Gives a pool up; what is allocated from it stays. A device whose current pool it was goes back to its default.
+ *
+ * Errors: topsErrorInvalidValue for a dead pool and a default pool.
+ */
+topsError_t topsMemPoolDestroy(topsMemPool_t mem_pool);
+
+/**
+ * Gives back what is free in a pool and known to be done, until it holds at most `min_bytes_to_hold` bytes.
+ *
+ * Errors: topsErrorInvalidValue for a dead pool.
+ */
+topsError_t topsMemPoolTrimTo(topsMemPool_t mem_pool, size_t min_bytes_to_hold);
+
+/**
+ * An attribute of a pool: an `int` for what it may reuse, a 64-bit number else.
+ *
+ * Errors: topsErrorInvalidValue for null, a dead pool or an unknown attribute.
+ */
+topsError_t topsMemPoolGetAttribute(topsMemPool_t mem_pool, topsMemPoolAttr attr, void* value);
+
+/**
+ * Sets what a pool may reuse, the bytes that synchronisations leave in it, or a high mark to 0.
+ *
+ * Errors: as topsMemPoolGetAttribute, and topsErrorInvalidValue for what can only be asked.
+ */
+topsError_t topsMemPoolSetAttribute(topsMemPool_t mem_pool, topsMemPoolAttr attr, void* value);
+
+/**
+ * Lets devices at a pool's memory. Its own device reads and writes it always; others cannot through OpenCL.
+ *
+ * Errors: topsErrorInvalidValue for null, none, a dead pool, unknown flags or less for its own device,
+ * topsErrorPeerAccessUnsupported for another device.
+ */
+topsError_t topsMemPoolSetAccess(topsMemPool_t mem_pool, const topsMemAccessDesc* desc_list, size_t count);
+
+/**
+ * What a device may do with a pool's memory: read and write it, or nothing.
+ *
+ * Errors: topsErrorInvalidValue for null, a dead pool or what is no device.
+ */
+topsError_t topsMemPoolGetAccess(
+    topsMemAccessFlags* flags, topsMemPool_t mem_pool, topsMemLocation* location);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: topsErrorInvalidValue for arguments that would be wrong, else topsErrorNotSupported.
+ */
+topsError_t topsMemPoolExportToShareableHandle(
+    void* shared_handle, topsMemPool_t mem_pool, topsMemAllocationHandleType handle_type, unsigned int flags);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: topsErrorInvalidValue for arguments that would be wrong, else topsErrorNotSupported.
+ */
+topsError_t topsMemPoolImportFromShareableHandle(
+    topsMemPool_t* mem_pool, void* shared_handle, topsMemAllocationHandleType handle_type,
+    unsigned int flags);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: topsErrorInvalidValue for arguments that would be wrong, else topsErrorNotSupported.
+ */
+topsError_t topsMemPoolExportPointer(topsMemPoolPtrExportData* export_data, void* dev_ptr);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: topsErrorInvalidValue for arguments that would be wrong, else topsErrorNotSupported.
+ */
+topsError_t topsMemPoolImportPointer(
+    void** dev_ptr, topsMemPool_t mem_pool, topsMemPoolPtrExportData* export_data);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: topsErrorInvalidValue for null and for anything but the start of a live device allocation, else
+ * topsErrorNotSupported.
+ */
+topsError_t topsIpcGetMemHandle(topsIpcMemHandle_t* handle, void* devPtr);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: topsErrorInvalidValue for null and unknown flags, else topsErrorNotSupported.
+ */
+topsError_t topsIpcOpenMemHandle(void** devPtr, topsIpcMemHandle_t handle, unsigned int flags);
+
+/**
+ * Not supported: OpenCL shares no device memory between processes.
+ *
+ * Errors: topsErrorInvalidValue for null and for memory of the process's own, else topsErrorNotSupported.
+ */
+topsError_t topsIpcCloseMemHandle(void* devPtr);
+
+/* ---- Calls: pointer */
+
+/**
+ * What is known of an address within a live allocation.
+ *
+ * Errors: topsErrorInvalidValue for null and for memory that the runtime does not know.
+ */
+topsError_t topsPointerGetAttributes(topsPointerAttribute_t* attributes, const void* ptr);
+
+/**
+ * One attribute of an address: an `int`, a pointer for addresses, a `size_t` for the size.
+ *
+ * Errors: topsErrorInvalidValue for null, unknown attributes, memory that the runtime does not know and an
+ * address that the memory does not have; topsErrorNotSupported for attributes that the vendor does not support.
+ */
+topsError_t topsPointerGetAttribute(void* data, topsPointer_attribute attribute, topsDeviceptr_t ptr);
+
+/**
+ * Several attributes of one address, all or none of them; an address that the memory does not have is null.
+ *
+ * Errors: as topsPointerGetAttribute, and topsErrorInvalidValue for none.
+ */
+topsError_t topsDrvPointerGetAttributes(
+    unsigned int numAttributes, topsPointer_attribute* attributes, void** data, topsDeviceptr_t ptr);
+
+/**
+ * Start and bytes of the allocation that an address is in. Either result may be left out.
+ *
+ * Errors: topsErrorInvalidDevicePointer for memory that the runtime does not know.
+ */
+topsError_t topsMemGetAddressRange(topsDeviceptr_t* pbase, size_t* psize, topsDeviceptr_t dptr);
+
+/**
+ * The bytes that were asked for of the allocation that an address is in.
+ *
+ * Errors: topsErrorInvalidValue for null and for memory that the runtime does not know.
+ */
+topsError_t topsMemPtrGetInfo(void* ptr, size_t* size);
 
 /* ---- Calls: symbol */
 
@@ -898,36 +1245,36 @@ topsError_t topsStreamAddCallback(
     topsStream_t stream, topsStreamCallback_t callback, void* userData, unsigned int flags);
 
 /**
- * Not there: OpenCL has no write of a value that waits of the device see. The arguments are checked.
+ * Not supported: OpenCL's queues do not write single words.
  *
- * Errors: topsErrorInvalidDevicePointer for null and unknown memory, topsErrorInvalidValue for flags,
- * topsErrorInvalidHandle for dead handles, else topsErrorNotSupported.
+ * Errors: topsErrorInvalidDevicePointer for what is no word of device memory, topsErrorInvalidValue for flags,
+ * else topsErrorNotSupported.
  */
-topsError_t topsStreamWriteValue32(topsStream_t stream, void* dst, unsigned int value, unsigned int flags);
+topsError_t topsStreamWriteValue32(topsDeviceptr_t dst, int value, unsigned int flags);
 
 /**
- * The same.
+ * The same in a stream.
  *
- * Errors: as topsStreamWriteValue32.
+ * Errors: as topsStreamWriteValue32, and topsErrorInvalidHandle for a dead stream.
  */
 topsError_t topsStreamWriteValue32Async(
-    topsStream_t stream, void* dst, unsigned int value, unsigned int flags);
+    topsDeviceptr_t dst, int value, unsigned int flags, topsStream_t stream GRIDCL_DEFAULT(0));
 
 /**
- * Not there: OpenCL has no wait for a value in memory. The arguments are checked; `flags` is the comparison.
+ * Not supported: OpenCL's queues do not watch single words.
  *
- * Errors: topsErrorInvalidDevicePointer for null and unknown memory, topsErrorInvalidValue for an unknown
- * comparison, topsErrorInvalidHandle for dead handles, else topsErrorNotSupported.
+ * Errors: topsErrorInvalidDevicePointer for what is no word of device memory, topsErrorInvalidValue for unknown
+ * flags, else topsErrorNotSupported.
  */
-topsError_t topsStreamWaitValue32(topsStream_t stream, void* dst, unsigned int value, unsigned int flags);
+topsError_t topsStreamWaitValue32(topsDeviceptr_t dst, int value, unsigned int flags);
 
 /**
- * The same.
+ * The same in a stream.
  *
- * Errors: as topsStreamWaitValue32.
+ * Errors: as topsStreamWaitValue32, and topsErrorInvalidHandle for a dead stream.
  */
 topsError_t topsStreamWaitValue32Async(
-    topsStream_t stream, void* dst, unsigned int value, unsigned int flags);
+    topsDeviceptr_t dst, int value, unsigned int flags, topsStream_t stream GRIDCL_DEFAULT(0));
 
 /* ---- Calls: event */
 
@@ -1088,6 +1435,11 @@ inline topsError_t topsMalloc(T** ptr, size_t size) {
 }
 
 template <class T>
+inline topsError_t topsExtMallocWithFlags(T** ptr, size_t sizeBytes, unsigned int flags) {
+    return topsExtMallocWithFlags(static_cast<void**>(static_cast<void*>(ptr)), sizeBytes, flags);
+}
+
+template <class T>
 inline topsError_t topsHostMalloc(T** ptr, size_t size, unsigned int flags = topsHostMallocDefault) {
     return topsHostMalloc(static_cast<void**>(static_cast<void*>(ptr)), size, flags);
 }
@@ -1095,6 +1447,17 @@ inline topsError_t topsHostMalloc(T** ptr, size_t size, unsigned int flags = top
 template <class T>
 inline topsError_t topsHostGetDevicePointer(T** devPtr, void* hstPtr, unsigned int flags = 0) {
     return topsHostGetDevicePointer(static_cast<void**>(static_cast<void*>(devPtr)), hstPtr, flags);
+}
+
+template <class T>
+inline topsError_t topsMallocAsync(T** dev_ptr, size_t size, topsStream_t stream, uint64_t flags) {
+    return topsMallocAsync(static_cast<void**>(static_cast<void*>(dev_ptr)), size, stream, flags);
+}
+
+template <class T>
+inline topsError_t topsMallocFromPoolAsync(
+    T** dev_ptr, size_t size, topsMemPool_t mem_pool, topsStream_t stream = 0) {
+    return topsMallocFromPoolAsync(static_cast<void**>(static_cast<void*>(dev_ptr)), size, mem_pool, stream);
 }
 
 template <class T>

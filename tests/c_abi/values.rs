@@ -88,7 +88,12 @@ codes! { MUSA_CODES, musa:
     musaMemoryTypeUnregistered musaMemoryTypeHost musaMemoryTypeDevice musaMemoryTypeManaged
     musaPointerAttributeContext musaPointerAttributeMemoryType musaPointerAttributeDevicePointer
     musaPointerAttributeHostPointer musaPointerAttributeIsManaged musaPointerAttributeDeviceOrdinal
-    musaPointerAttributeRangeStart musaPointerAttributeRangeSize
+    musaPointerAttributeRangeStart musaPointerAttributeRangeSize musaMemPoolReuseFollowEventDependencies
+    musaMemPoolReuseAllowOpportunistic musaMemPoolReuseAllowInternalDependencies musaMemPoolAttrReleaseThreshold
+    musaMemPoolAttrReservedMemCurrent musaMemPoolAttrReservedMemHigh musaMemPoolAttrUsedMemCurrent
+    musaMemPoolAttrUsedMemHigh musaMemLocationTypeInvalid musaMemLocationTypeDevice musaMemAllocationTypeInvalid
+    musaMemAllocationTypePinned musaMemAllocationTypeMax musaMemHandleTypeNone musaMemHandleTypePosixFileDescriptor
+    musaMemHandleTypeWin32 musaMemHandleTypeWin32Kmt
 }
 
 flags! { MUSA_FLAGS, musa:
@@ -114,6 +119,7 @@ layouts! { MUSA_LAYOUTS, musa:
     maxDynamicSharedSizeBytes preferredShmemCarveout ) musaPitchedPtr ( ptr pitch xsize ysize ) musaExtent ( width
     height depth ) musaPos ( x y z ) musaMemcpy3DParms ( srcArray srcPos srcPtr dstArray dstPos dstPtr extent kind )
     musaChannelFormatDesc ( x y z w f ) musaPointerAttributes ( r#type device devicePointer hostPointer )
+    musaMemLocation ( r#type id ) musaMemPoolProps ( allocType handleTypes location win32SecurityAttributes reserved )
     musaDeviceProp ( name uuid luid luidDeviceNodeMask totalGlobalMem sharedMemPerBlock regsPerBlock warpSize memPitch
     maxThreadsPerBlock maxThreadsDim maxGridSize clockRate totalConstMem major minor textureAlignment
     texturePitchAlignment deviceOverlap multiProcessorCount kernelExecTimeoutEnabled integrated canMapHostMemory

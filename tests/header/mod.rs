@@ -77,9 +77,11 @@ fn parse_file(path: &Path) -> Vec<Item> {
 fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
-        if path.is_dir() {
+        // The tables are compiled, not read.
+        let is_table = path.file_stem().is_some_and(|name| name == "table");
+        if path.is_dir() && !is_table {
             collect(&path, into);
-        } else if !path.ends_with("table.rs") {
+        } else if !is_table {
             into.push(path);
         }
     }

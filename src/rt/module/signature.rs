@@ -10,6 +10,8 @@ pub(crate) struct Parameter {
     /// The type as written in the source, for messages.
     pub(crate) type_name: String,
     pub(crate) class: Class,
+    /// Whether it is an image that the kernel may write.
+    pub(crate) is_written_image: bool,
 }
 
 /// What kind of argument a parameter takes.
@@ -48,7 +50,12 @@ impl Parameter {
             AddressSpace::Private if reported.type_name == "sampler_t" => Class::Sampler,
             AddressSpace::Private => Class::Value(size_of_type(&reported.type_name)),
         };
-        Self { name: reported.name.clone(), type_name: reported.type_name.clone(), class }
+        Self {
+            name: reported.name.clone(),
+            type_name: reported.type_name.clone(),
+            class,
+            is_written_image: reported.is_written_image,
+        }
     }
 
     /// Whether its size has to be asked of the compiler.
@@ -58,7 +65,12 @@ impl Parameter {
 }
 
 fn is_image(type_name: &str) -> bool {
-    type_name.starts_with("image") && type_name.ends_with("_t")
+    image_type(type_name).is_some()
+}
+
+/// The image type in a type's name, which some compilers report with its access qualifier.
+pub(crate) fn image_type(type_name: &str) -> Option<&str> {
+    type_name.split_whitespace().find(|word| word.starts_with("image") && word.ends_with("_t"))
 }
 
 /// The size in bytes of a built-in scalar or vector type; `None` for anything else.
@@ -155,10 +167,12 @@ mod tests {
     #[test]
     fn sorts_parameters_by_what_they_take() {
         let class = |space, type_name: &str| {
-            Parameter::new(&Reported { name: "x".into(), type_name: type_name.into(), space }).class
+            let reported = Reported { name: "x".into(), type_name: type_name.into(), space, is_written_image: false };
+            Parameter::new(&reported).class
         };
         assert_eq!(class(AddressSpace::Global, "float*"), Class::Pointer);
         assert_eq!(class(AddressSpace::Global, "image2d_t"), Class::Image);
+        assert_eq!(class(AddressSpace::Global, "read_only image2d_array_t"), Class::Image);
         assert_eq!(class(AddressSpace::Local, "int*"), Class::Local);
         assert_eq!(class(AddressSpace::Private, "sampler_t"), Class::Sampler);
         assert_eq!(class(AddressSpace::Private, "S"), Class::Value(None));
