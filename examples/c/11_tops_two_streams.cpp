@@ -22,7 +22,7 @@ int main() {
     for (int i = 0; i < 2; ++i)
         TOPS_CHECK(topsStreamCreate(&stream[i]));
 
-    int size = 10000;
+    int size = 12800;
     size_t bytes = size * sizeof(float);
     float *hostPtr;
     TOPS_CHECK(topsHostMalloc((void **)&hostPtr, 2 * bytes));

@@ -1,7 +1,7 @@
 //! What the library shows to the linker, and how it behaves when it is loaded.
 
 use crate::check::functions;
-use crate::tools::{compile, is_there, library, program, root, scratch, succeeds};
+use crate::tools::{compile, ends, is_there, library, program, root, scratch, succeeds};
 use std::collections::BTreeSet;
 use std::process::Command;
 
@@ -43,4 +43,23 @@ fn without_opencl_the_first_call_says_what_is_missing() {
     if let Some(path) = compile(&root().join("tests/c_abi/no_opencl.c"), &folder, &[]) {
         succeeds(program(&path).env("OPENCL_DYLIB_PATH", "libm.so.6"));
     }
+}
+
+#[test]
+fn a_global_objects_destructor_may_use_the_runtime() {
+    let folder = scratch("global_object");
+    if let Some(path) = compile(&root().join("tests/c_abi/global_object.cpp"), &folder, &[]) {
+        succeeds(program(&path).env("POCL_CACHE_DIR", folder.join("pocl")));
+    }
+}
+
+#[test]
+fn the_log_is_there_for_programs_without_one() {
+    let folder = scratch("log");
+    let Some(path) = compile(&root().join("tests/c_abi/global_object.cpp"), &folder, &[]) else { return };
+    let output = ends(program(&path).env("POCL_CACHE_DIR", folder.join("pocl")).env("GRIDCL_LOG", "api"));
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(log.contains("musaMalloc(devPtr=") && log.contains("musaStreamDestroy(stream="), "{log}");
+    let output = ends(program(&path).env("POCL_CACHE_DIR", folder.join("pocl")).env_remove("GRIDCL_LOG"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
