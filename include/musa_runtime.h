@@ -545,6 +545,19 @@ typedef struct musaMemcpy3DParms {
     musaMemcpyKind kind; /**< The direction. */
 } musaMemcpy3DParms;
 
+/** A copy of a box of memory between devices: on each side either an array or a pitched pointer. */
+typedef struct musaMemcpy3DPeerParms {
+    musaArray_t srcArray; /**< The array to read, or null. */
+    musaPos srcPos; /**< Where reading starts. */
+    musaPitchedPtr srcPtr; /**< The memory to read, or null. */
+    int srcDevice; /**< The device that is read. */
+    musaArray_t dstArray; /**< The array to write, or null. */
+    musaPos dstPos; /**< Where writing starts. */
+    musaPitchedPtr dstPtr; /**< The memory to write, or null. */
+    int dstDevice; /**< The device that is written. */
+    musaExtent extent; /**< How much is copied. */
+} musaMemcpy3DPeerParms;
+
 /** A musaPitchedPtr of its four parts. */
 static inline musaPitchedPtr make_musaPitchedPtr(void* ptr, size_t pitch, size_t xsize, size_t ysize) {
     musaPitchedPtr made;
@@ -913,6 +926,24 @@ musaError_t musaDriverGetVersion(int* driverVersion);
  */
 musaError_t musaRuntimeGetVersion(int* runtimeVersion);
 
+/* ---- Calls: error */
+
+/** The calling thread's last error, which is forgotten with that. */
+musaError_t musaGetLastError(void);
+
+/** The calling thread's last error, which stays. */
+musaError_t musaPeekAtLastError(void);
+
+/**
+ * The name of an error; never null.
+ *
+ * Errors: musaErrorInvalidValue for null or an unknown number, whose text is given all the same.
+ */
+musaError_t musaGetErrorName(const char** errorName, musaError_t error);
+
+/** What an error means; never null. */
+const char* musaGetErrorString(musaError_t error);
+
 /* ---- Calls: memory */
 
 /**
@@ -1213,6 +1244,21 @@ musaError_t musaMemcpyPeer(void* dst, int dstDevice, const void* src, int srcDev
 musaError_t musaMemcpyPeerAsync(
     void* dst, int dstDevice, const void* src, int srcDevice, size_t count,
     musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Copies a box of `p->extent` from one device to another: on each side from a pitched pointer or an array on, as
+ * musaMemcpy3D; ordered as musaMemcpyPeer. Returns before it is done, but with arrays.
+ *
+ * Errors: as musaMemcpyPeer and musaMemcpy3D. Nothing is written then.
+ */
+musaError_t musaMemcpy3DPeer(const musaMemcpy3DPeerParms* p);
+
+/**
+ * The same in a stream of any device.
+ *
+ * Errors: as musaMemcpy3DPeer, and musaErrorContextIsDestroyed for a dead stream.
+ */
+musaError_t musaMemcpy3DPeerAsync(const musaMemcpy3DPeerParms* p, musaStream_t stream GRIDCL_DEFAULT(0));
 
 /* ---- Calls: array */
 
@@ -1729,28 +1775,17 @@ musaError_t musaModuleLaunchKernel(
     unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
     musaStream_t stream, void** kernelParams, void** extra);
 
-/* ---- Calls: error */
-
-/** The calling thread's last error, which is forgotten with that. */
-musaError_t musaGetLastError(void);
-
-/** The calling thread's last error, which stays. */
-musaError_t musaPeekAtLastError(void);
-
-/**
- * The name of an error; never null.
- *
- * Errors: musaErrorInvalidValue for null or an unknown number, whose text is given all the same.
- */
-musaError_t musaGetErrorName(const char** errorName, musaError_t error);
-
-/** What an error means; never null. */
-const char* musaGetErrorString(musaError_t error);
-
 #ifdef __cplusplus
 } /* extern "C" */
 
 /* ---- The same calls for typed pointers and functions */
+
+/** The name itself; never null. */
+inline const char* musaGetErrorName(musaError_t error) {
+    const char* errorName = "";
+    (void)musaGetErrorName(&errorName, error);
+    return errorName;
+}
 
 template <class T>
 inline musaError_t musaMalloc(T** devPtr, size_t size) {
@@ -1803,13 +1838,6 @@ inline musaError_t musaLaunchKernel(
     Result (*func)(Parameters...), dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
     musaStream_t stream = 0) {
     return musaLaunchKernel(reinterpret_cast<const void*>(func), gridDim, blockDim, args, sharedMem, stream);
-}
-
-/** The name itself; never null. */
-inline const char* musaGetErrorName(musaError_t error) {
-    const char* errorName = "";
-    (void)musaGetErrorName(&errorName, error);
-    return errorName;
 }
 
 #endif

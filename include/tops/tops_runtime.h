@@ -677,6 +677,20 @@ topsError_t topsSetDeviceFlags(unsigned int flags);
  */
 topsError_t topsDeviceGetLimit(size_t* pValue, topsLimit_t limit);
 
+/* ---- Calls: error */
+
+/** The calling thread's last error, which is forgotten with that. */
+topsError_t topsGetLastError(void);
+
+/** The calling thread's last error, which stays. */
+topsError_t topsPeekAtLastError(void);
+
+/** The name of an error; never null. */
+const char* topsGetErrorName(topsError_t error);
+
+/** The name of an error, as the vendor's header says of this call; never null. */
+const char* topsGetErrorString(topsError_t error);
+
 /* ---- Calls: memory */
 
 /**
@@ -1409,20 +1423,6 @@ topsError_t topsModuleLaunchKernel(
     topsFunction_t f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
     unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
     topsStream_t stream, void** kernelParams, void** extra);
-
-/* ---- Calls: error */
-
-/** The calling thread's last error, which is forgotten with that. */
-topsError_t topsGetLastError(void);
-
-/** The calling thread's last error, which stays. */
-topsError_t topsPeekAtLastError(void);
-
-/** The name of an error; never null. */
-const char* topsGetErrorName(topsError_t error);
-
-/** The name of an error, as the vendor's header says of this call; never null. */
-const char* topsGetErrorString(topsError_t error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -9,7 +9,7 @@
 use super::call::{null, text};
 use super::handle::Object;
 use super::registry::{self, Registered};
-use super::{runtime_api, thread};
+use super::{Entry, runtime_api, thread};
 use crate::error::{Error, ErrorKind, Result, panic_text};
 use crate::rt::module::Module;
 use parking_lot::RwLock;
@@ -55,6 +55,9 @@ runtime_api! {
     /// `gridclLastErrorDetail`; failures of what it calls are not reported.
     plain gridclSetErrorSink(callback: gridclErrorSink_t, userData: *mut c_void) => set_error_sink(callback, userData);
 }
+
+/// Every function of this file, in order.
+pub const FUNCTIONS: &[Entry] = TABLE;
 
 /// Runs a call of this file: keeps a panic inside, and answers 0 or the failure's number.
 fn answer(call: &'static str, body: impl FnOnce() -> Result<()>) -> c_int {

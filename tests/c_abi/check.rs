@@ -124,7 +124,7 @@ fn structures_are_laid_out_alike_in_c_and_in_rust() {
 
 /// Every function of every table, with its name's prefix.
 pub(crate) fn functions() -> impl Iterator<Item = &'static Entry> {
-    gridcl::musa::TABLE.iter().chain(gridcl::tops::TABLE).chain(gridcl::dialect::native::TABLE)
+    gridcl::musa::TABLE.iter().chain(gridcl::tops::TABLE).chain(gridcl::dialect::native::FUNCTIONS)
 }
 
 #[test]

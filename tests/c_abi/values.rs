@@ -118,6 +118,7 @@ layouts! { MUSA_LAYOUTS, musa:
     sharedSizeBytes constSizeBytes localSizeBytes maxThreadsPerBlock numRegs ptxVersion binaryVersion cacheModeCA
     maxDynamicSharedSizeBytes preferredShmemCarveout ) musaPitchedPtr ( ptr pitch xsize ysize ) musaExtent ( width
     height depth ) musaPos ( x y z ) musaMemcpy3DParms ( srcArray srcPos srcPtr dstArray dstPos dstPtr extent kind )
+    musaMemcpy3DPeerParms ( srcArray srcPos srcPtr srcDevice dstArray dstPos dstPtr dstDevice extent )
     musaChannelFormatDesc ( x y z w f ) musaPointerAttributes ( r#type device devicePointer hostPointer )
     musaMemLocation ( r#type id ) musaMemPoolProps ( allocType handleTypes location win32SecurityAttributes reserved )
     musaDeviceProp ( name uuid luid luidDeviceNodeMask totalGlobalMem sharedMemPerBlock regsPerBlock warpSize memPitch

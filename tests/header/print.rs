@@ -23,7 +23,7 @@ pub(crate) fn own_header() -> String {
     );
     page.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     types(&mut page, &items, &known);
-    for entry in gridcl::dialect::native::TABLE {
+    for entry in gridcl::dialect::native::FUNCTIONS {
         page.push_str(&function(entry, &known));
     }
     page.push_str("#ifdef __cplusplus\n} /* extern \"C\" */\n");

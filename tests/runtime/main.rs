@@ -59,6 +59,7 @@ mod module_parts;
 mod modules;
 mod orders;
 mod peer_access;
+mod peer_boxes;
 mod peer_copies;
 mod peer_order;
 mod pitched;

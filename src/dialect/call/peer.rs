@@ -104,19 +104,20 @@ pub(crate) fn memcpy_async<D: Dialect>(
 }
 
 fn run<D: Dialect>(to: (usize, c_int), from: (usize, c_int), bytes: usize, stream: usize, mode: Mode) -> Result<()> {
-    let ordinal = |name, ordinal: c_int| {
-        // The general name of a device argument would not tell which of the two it is.
-        device(ordinal).map_err(|error| match error.kind() {
-            ErrorKind::InvalidDevice => {
-                Error::new(ErrorKind::InvalidDevice, format!("there are {} devices", Device::count()))
-                    .argument(name, ordinal)
-                    .help("ordinals start at 0")
-            }
-            _ => error,
-        })
-    };
     let to_device = ordinal("dstDevice", to.1)?;
     let from_device = ordinal("srcDevice", from.1)?;
     let stream = handle::stream::<D>(stream)?;
     peer::between(&stream, (to.0, to_device), (from.0, from_device), Region::flat(bytes), mode)
+}
+
+/// The device with an ordinal; the general name of a device argument would not tell which of the two it is.
+pub(super) fn ordinal(name: &'static str, ordinal: c_int) -> Result<Device> {
+    device(ordinal).map_err(|error| match error.kind() {
+        ErrorKind::InvalidDevice => {
+            Error::new(ErrorKind::InvalidDevice, format!("there are {} devices", Device::count()))
+                .argument(name, ordinal)
+                .help("ordinals start at 0")
+        }
+        _ => error,
+    })
 }

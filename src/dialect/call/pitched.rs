@@ -3,12 +3,13 @@
 //! Copies and sets look at their arguments in this order: the kind, the stream, whether there is anything to do, the
 //! pointers, the pitches, and at last the memory itself. An empty box is a success wherever it is.
 
-use super::{Out, null};
+use super::{Out, null, peer};
 use crate::dialect::{Dialect, handle, thread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::rt::copy::array::ArrayEnd;
+use crate::rt::copy::array::{self, ArrayEnd};
 use crate::rt::copy::shape::MAX_PITCH;
 use crate::rt::copy::{self, CopyKind, Extent, Mode, Pitch, Region, fill_box};
+use crate::rt::device::Device;
 use crate::rt::memory::{self, Array, Kind};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -157,51 +158,121 @@ pub(crate) unsafe fn memcpy_3d<D: Dialect>(parms: Option<Parms>, stream: usize, 
     let parms = parms.ok_or_else(|| null("p"))?;
     let kind = CopyKind::from_number(parms.kind)?;
     let stream = handle::stream::<D>(stream)?;
-    let extent = parms.extent;
-    if extent.is_empty() {
+    if parms.extent.is_empty() {
         return Ok(());
     }
-    match (end(&parms.to, &TO)?, end(&parms.from, &FROM)?) {
-        (End::Linear(to), End::Linear(from)) => {
-            let (to, to_pitch) = place(to, parms.to.at, extent, &TO)?;
-            let (from, from_pitch) = place(from, parms.from.at, extent, &FROM)?;
-            let region = Region { extent, to: to_pitch, from: from_pitch };
+    match ends::<D>(&parms)? {
+        Ends::Linear { to, from, region } => {
             // SAFETY: the caller's.
             unsafe { copy::copy_region(&stream, to, from, region, kind, mode) }
         }
-        (to, from) => {
-            let array = |end: &End, side: &Side, names: &Names| match end {
-                End::Array => handle::array::<D>(names.array, side.array).map(Some),
-                End::Linear(_) => Ok(None),
-            };
-            let (target, source) = (array(&to, &parms.to, &TO)?, array(&from, &parms.from, &FROM)?);
-            // Elements of the array where one takes part; linear memory is counted in bytes all the same.
-            let element = target.as_ref().or(source.as_ref()).map_or(1, |array| array.spec().format.bytes());
-            let bytes = Extent { width: extent.width.saturating_mul(element), ..extent };
-            let to = array_end(to, target.as_ref(), parms.to.at, bytes, &TO)?;
-            let from = array_end(from, source.as_ref(), parms.from.at, bytes, &FROM)?;
-            let size = [extent.width, extent.rows, extent.slices];
-            // SAFETY: the caller's.
-            unsafe { copy::array::copy(&stream, to, from, size, kind, mode) }
+        // SAFETY: the caller's.
+        Ends::Arrays { to, from, size } => unsafe { array::copy(&stream, to.end(), from.end(), size, kind, mode) },
+    }
+}
+
+/// `Memcpy3DPeer` in a stream: the same between the devices named, of whose memory both ends have to be.
+///
+/// # Safety
+/// As [`memcpy_3d`].
+pub(crate) unsafe fn memcpy_3d_peer<D: Dialect>(
+    parms: Option<(Parms, c_int, c_int)>,
+    stream: usize,
+    mode: Mode,
+) -> Result<()> {
+    let (parms, to_device, from_device) = parms.ok_or_else(|| null("p"))?;
+    let to_device = peer::ordinal("dstDevice", to_device)?;
+    let from_device = peer::ordinal("srcDevice", from_device)?;
+    let stream = handle::stream::<D>(stream)?;
+    if parms.extent.is_empty() {
+        return Ok(());
+    }
+    match ends::<D>(&parms)? {
+        Ends::Linear { to, from, region } => {
+            copy::peer::between(&stream, (to, to_device), (from, from_device), region, mode)
+        }
+        Ends::Arrays { to, from, size } => {
+            let bytes = size[0] * to.element().max(from.element());
+            to.check_on(TO.pointer, bytes, to_device)?;
+            from.check_on(FROM.pointer, bytes, from_device)?;
+            // SAFETY: both ends are memory of devices, as was just checked.
+            unsafe { array::copy(&stream, to.end(), from.end(), size, CopyKind::DeviceToDevice, mode) }
         }
     }
 }
 
-/// An end of a copy in which an array takes part; `extent` is in bytes.
-fn array_end<'a>(
-    end: End,
-    array: Option<&'a Arc<Array>>,
-    at: [usize; 3],
-    extent: Extent,
-    names: &Names,
-) -> Result<ArrayEnd<'a>> {
-    match (end, array) {
-        (End::Linear(memory), _) => {
-            place(memory, at, extent, names).map(|(address, pitch)| ArrayEnd::Memory { address, pitch })
+/// Both ends of a 3-D copy, looked at.
+enum Ends {
+    /// Addresses, and the box in bytes.
+    Linear { to: usize, from: usize, region: Region },
+    /// At least one array, and the box in its elements.
+    Arrays { to: Place, from: Place, size: [usize; 3] },
+}
+
+/// Where a box lies, when an array takes part.
+enum Place {
+    Array { array: Arc<Array>, at: [usize; 3] },
+    Memory { address: usize, pitch: Pitch },
+}
+
+impl Place {
+    fn end(&self) -> ArrayEnd<'_> {
+        match self {
+            Self::Array { array, at } => ArrayEnd::Array { array, at: *at },
+            &Self::Memory { address, pitch } => ArrayEnd::Memory { address, pitch },
         }
-        (End::Array, Some(array)) => Ok(ArrayEnd::Array { array, at }),
-        (End::Array, None) => Err(null(names.array)),
     }
+
+    /// Bytes of an element; 0 where the other end tells.
+    fn element(&self) -> usize {
+        match self {
+            Self::Array { array, .. } => array.spec().format.bytes(),
+            Self::Memory { .. } => 0,
+        }
+    }
+
+    /// Refuses what is not memory of a device; `bytes` are a row's.
+    fn check_on(&self, name: &'static str, bytes: usize, device: Device) -> Result<()> {
+        match self {
+            Self::Memory { address, .. } => copy::peer::check_on(name, *address, bytes, device),
+            Self::Array { array, .. } if array.context().device() == device => Ok(()),
+            Self::Array { array, .. } => {
+                let problem = format!("the array is memory of {}, not of {device}", array.context().device());
+                Err(Error::new(ErrorKind::InvalidValue, problem).argument(name, "an array"))
+            }
+        }
+    }
+}
+
+/// Reads both ends. Where an array takes part the width is in its elements; a position is in what its own end has,
+/// elements or bytes.
+fn ends<D: Dialect>(parms: &Parms) -> Result<Ends> {
+    let extent = parms.extent;
+    let (to, from) = (end(&parms.to, &TO)?, end(&parms.from, &FROM)?);
+    if let (End::Linear(to), End::Linear(from)) = (&to, &from) {
+        let (to, to_pitch) = place(*to, parms.to.at, extent, &TO)?;
+        let (from, from_pitch) = place(*from, parms.from.at, extent, &FROM)?;
+        return Ok(Ends::Linear { to, from, region: Region { extent, to: to_pitch, from: from_pitch } });
+    }
+    let array = |side: &Side, end: &End, names: &Names| match end {
+        End::Array => handle::array::<D>(names.array, side.array).map(Some),
+        End::Linear(_) => Ok(None),
+    };
+    let (target, source) = (array(&parms.to, &to, &TO)?, array(&parms.from, &from, &FROM)?);
+    let element = target.as_ref().or(source.as_ref()).map_or(1, |array| array.spec().format.bytes());
+    let bytes = Extent { width: extent.width.saturating_mul(element), ..extent };
+    let lay = |side: &Side, end: End, array: Option<Arc<Array>>, names: &Names| match (end, array) {
+        (End::Linear(memory), _) => {
+            place(memory, side.at, bytes, names).map(|(address, pitch)| Place::Memory { address, pitch })
+        }
+        (End::Array, Some(array)) => Ok(Place::Array { array, at: side.at }),
+        (End::Array, None) => Err(null(names.array)),
+    };
+    Ok(Ends::Arrays {
+        to: lay(&parms.to, to, target, &TO)?,
+        from: lay(&parms.from, from, source, &FROM)?,
+        size: [extent.width, extent.rows, extent.slices],
+    })
 }
 
 /// Which of the two that an end may be it is.

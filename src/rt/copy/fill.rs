@@ -45,7 +45,7 @@ pub(crate) fn set(
         let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
         return if waits { context.wait(stream.lane()) } else { Ok(()) };
     }
-    let (context, pattern) = (Arc::clone(context), pattern.clone());
+    let (context, pattern) = (Arc::clone(context), *pattern);
     peer::set(stream, &context, end, mode, move |context, queue, end| {
         enqueue(context, queue, end.place(), &pattern, bytes)
     })
