@@ -81,6 +81,7 @@ mod tests {
             name: "p".into(),
             type_name: (*type_name).to_owned(),
             class: *class,
+            is_written_image: false,
         };
         list.iter().map(one).collect()
     }
