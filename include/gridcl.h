@@ -65,8 +65,8 @@ int gridclRegisterSymbol(void* module, const void* hostAddress, const char* name
 const char* gridclLastErrorDetail(void);
 
 /**
- * Tells `callback` of every later failure, on any thread; null ends it. The callback may call
- * gridclLastErrorDetail; failures of what it calls are not reported.
+ * Tells `callback` of every later failure, on any thread; null ends it, but for what other threads are telling it
+ * just then. The callback may call gridclLastErrorDetail; failures of what it calls are not reported.
  */
 void gridclSetErrorSink(gridclErrorSink_t callback, void* userData);
 

@@ -51,8 +51,8 @@ runtime_api! {
     /// failure.
     plain gridclLastErrorDetail() -> *const c_char => last_error_detail();
 
-    /// Tells `callback` of every later failure, on any thread; null ends it. The callback may call
-    /// `gridclLastErrorDetail`; failures of what it calls are not reported.
+    /// Tells `callback` of every later failure, on any thread; null ends it, but for what other threads are telling it
+    /// just then. The callback may call `gridclLastErrorDetail`; failures of what it calls are not reported.
     plain gridclSetErrorSink(callback: gridclErrorSink_t, userData: *mut c_void) => set_error_sink(callback, userData);
 }
 

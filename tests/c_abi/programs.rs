@@ -27,6 +27,14 @@ fn the_example_programs_compile_without_a_warning_and_run() {
     }
 }
 
+#[test]
+fn the_headers_add_what_programs_in_cxx_lean_on() {
+    let folder = scratch("niceties");
+    if let Some(path) = compile(&root().join("tests/c_abi/niceties.cpp"), &folder, &[]) {
+        succeeds(program(&path).env("POCL_CACHE_DIR", folder.join("pocl")));
+    }
+}
+
 /// What compiles as C has to compile as C++ as well.
 #[test]
 fn the_c_programs_are_c_plus_plus_too() {
