@@ -21,7 +21,7 @@ pub(crate) enum Way {
 fn find<D: Dialect>(pointer: *const c_void, on: &crate::rt::stream::Stream) -> Result<Symbol> {
     let refuse = |problem| {
         Error::new(ErrorKind::InvalidSymbol, problem).argument("symbol", format_args!("{:#x}", pointer.addr())).help(
-            "pass an address that gridclRegisterSymbol was given, or a pointer to the name of a loaded module's symbol",
+            "pass an address given to gridclRegisterSymbol, or a pointer to the name of a symbol of a loaded module",
         )
     };
     if pointer.is_null() {
