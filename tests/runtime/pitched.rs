@@ -83,13 +83,13 @@ fn every_pair_of_memories_copies_a_box_and_nothing_between_its_rows() {
                 let kind = if turn % 3 == 0 { DEFAULT } else { Sort::copy_kind(to, from) };
                 let stream = (turn % 2 == 0).then_some(stream);
                 let copy = if size[2] == 1 && turn % 4 < 2 { copy_rows } else { copy_box };
-                ok!(copy((&target, to_lie), (&source, from_lie), size, kind, stream));
+                let what = || format!("{size:?} from {from:?} {from_lie:?} to {to:?} {to_lie:?}, stream {stream:?}");
+                let code = copy((&target, to_lie), (&source, from_lie), size, kind, stream);
+                assert_eq!(code, SUCCESS, "{}: {:?}", what(), gridcl::last_error_detail());
                 ok!(device_synchronize());
                 let mut expected = blank.clone();
                 model_copy(&mut expected, to_lie, &contents, from_lie, size);
-                assert_same(&target.read(), &expected, || {
-                    format!("{size:?} from {from:?} {from_lie:?} to {to:?} {to_lie:?}, stream {stream:?}")
-                });
+                assert_same(&target.read(), &expected, what);
                 target.write(&blank);
             }
             assert_same(&source.read(), &contents, || format!("the source in {from:?} memory"));
