@@ -32,35 +32,35 @@ pub(crate) const BLOCK: u32 = 256;
 /// A number that kernels are built for.
 pub(crate) trait Number: Pod + PartialOrd {
     /// What OpenCL C calls it.
-    const NAME: &str;
+    const NAME: &'static str;
     /// Whether it is `float` or `double`.
     const FLOATING: bool = false;
 }
 
 impl Number for i32 {
-    const NAME: &str = "int";
+    const NAME: &'static str = "int";
 }
 
 impl Number for u32 {
-    const NAME: &str = "uint";
+    const NAME: &'static str = "uint";
 }
 
 impl Number for i64 {
-    const NAME: &str = "long";
+    const NAME: &'static str = "long";
 }
 
 impl Number for u64 {
-    const NAME: &str = "ulong";
+    const NAME: &'static str = "ulong";
 }
 
 impl Number for f32 {
-    const NAME: &str = "float";
+    const NAME: &'static str = "float";
     const FLOATING: bool = true;
 }
 
 /// Not every device has `double`; where there is none, building its kernels fails.
 impl Number for f64 {
-    const NAME: &str = "double";
+    const NAME: &'static str = "double";
     const FLOATING: bool = true;
 }
 

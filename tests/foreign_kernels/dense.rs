@@ -9,13 +9,13 @@ const TEXT: &str = include_str!("dense.cl");
 
 /// `float` or `double`.
 trait Real: Pod + Into<f64> {
-    const NAME: &str;
+    const NAME: &'static str;
     const TOLERANCE: f64;
     fn of(x: f64) -> Self;
 }
 
 impl Real for f32 {
-    const NAME: &str = "float";
+    const NAME: &'static str = "float";
     const TOLERANCE: f64 = 1e-4;
     fn of(x: f64) -> Self {
         x as f32
@@ -23,7 +23,7 @@ impl Real for f32 {
 }
 
 impl Real for f64 {
-    const NAME: &str = "double";
+    const NAME: &'static str = "double";
     const TOLERANCE: f64 = 1e-12;
     fn of(x: f64) -> Self {
         x

@@ -24,5 +24,6 @@ mod particles;
 mod sequences;
 mod sparse;
 mod spellings;
+mod symbols;
 mod vectors;
 // Kernels on images and samplers go into `images.rs` and `images.cl`, once launches take such arguments.
