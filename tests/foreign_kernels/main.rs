@@ -1,9 +1,9 @@
 //! Kernels in the shapes that programs bring along: the loops, data structures and argument lists of the public
-//! benchmark suites (dense algebra, graphs, grids, particles, sequences, sparse matrices, counting) and in the spellings
-//! that texts come in, written anew for this purpose and checked against plain code for the host.
+//! benchmark suites (dense algebra, graphs, grids, images, particles, sequences, sparse matrices, counting) and in the
+//! spellings that texts come in, written anew for this purpose and checked against plain code for the host.
 //!
 //! One binary that reads no files, so that a machine without Rust can be handed it. What a device lacks (`double`,
-//! 64-bit atomics, `half`, pointers in memory) is skipped by name.
+//! 64-bit atomics, `half`, pointers in memory, images) is skipped by name.
 
 #![allow(
     clippy::panic,
@@ -20,10 +20,10 @@ mod counting;
 mod dense;
 mod graphs;
 mod grids;
+mod images;
 mod particles;
 mod sequences;
 mod sparse;
 mod spellings;
 mod symbols;
 mod vectors;
-// Kernels on images and samplers go into `images.rs` and `images.cl`, once launches take such arguments.
