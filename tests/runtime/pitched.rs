@@ -220,7 +220,9 @@ fn a_copy_of_a_box_is_one_transfer_and_so_is_a_set() {
                     count_calls(|| copy_box((&target, to_lie), (&source, from_lie), size, DEFAULT, stream));
                 ok!(code);
                 let made = transfers(&calls);
-                assert!((least..=1).contains(&made), "{from:?} {from_lie:?} to {to:?} {to_lie:?}: {calls:?}");
+                // NVIDIA's driver takes no box to the very end of its buffer: the last slice and row go alone there.
+                let most = if device().vendor().starts_with("NVIDIA") { 3 } else { 1 };
+                assert!((least..=most).contains(&made), "{from:?} {from_lie:?} to {to:?} {to_lie:?}: {calls:?}");
             }
         }
     }
