@@ -93,6 +93,7 @@ impl Drop for Svm {
 #[derive(Debug)]
 pub(crate) struct Buffer {
     raw: cl_mem,
+    bytes: usize,
     _live: Live,
 }
 
@@ -110,7 +111,7 @@ impl Buffer {
     fn with_flags(context: cl_context, flags: u64, bytes: usize, host: *mut c_void) -> Result<Self> {
         // SAFETY: `host` is null, or `bytes` of host memory that outlive the buffer (see the callers).
         let raw = call("clCreateBuffer", || unsafe { cl3::memory::create_buffer(context, flags, bytes, host) })?;
-        Ok(Self { raw, _live: Live::new(Object::Block) })
+        Ok(Self { raw, bytes, _live: Live::new(Object::Block) })
     }
 
     /// The part from `origin` on; `origin` has to be a multiple of the device's sub-buffer alignment.
@@ -125,7 +126,12 @@ impl Buffer {
                 (&raw const region).cast(),
             )
         })?;
-        Ok(Self { raw, _live: Live::new(Object::Block) })
+        Ok(Self { raw, bytes, _live: Live::new(Object::Block) })
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn raw(&self) -> cl_mem {

@@ -209,6 +209,18 @@ impl Caps {
         self.vendor.starts_with("NVIDIA")
     }
 
+    /// NVIDIA's driver (580.159) refuses a box between host and buffer whose slices, counted whole with what lies behind
+    /// their last rows, take more than the buffer has, wherever in the buffer the box begins.
+    pub(crate) fn counts_whole_slices(&self) -> bool {
+        self.vendor.starts_with("NVIDIA")
+    }
+
+    /// NVIDIA's driver (580.159) copies no more than the first layer between a buffer and an image of one-dimensional
+    /// layers.
+    pub(crate) fn copies_no_1d_layers_with_buffers(&self) -> bool {
+        self.vendor.starts_with("NVIDIA")
+    }
+
     /// Whether the driver knows queue priorities (`cl_khr_priority_hints`).
     pub(crate) fn has_priorities(&self) -> bool {
         self.extensions.contains("cl_khr_priority_hints")

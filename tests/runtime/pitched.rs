@@ -83,13 +83,13 @@ fn every_pair_of_memories_copies_a_box_and_nothing_between_its_rows() {
                 let kind = if turn % 3 == 0 { DEFAULT } else { Sort::copy_kind(to, from) };
                 let stream = (turn % 2 == 0).then_some(stream);
                 let copy = if size[2] == 1 && turn % 4 < 2 { copy_rows } else { copy_box };
-                ok!(copy((&target, to_lie), (&source, from_lie), size, kind, stream));
+                let what = || format!("{size:?} from {from:?} {from_lie:?} to {to:?} {to_lie:?}, stream {stream:?}");
+                let code = copy((&target, to_lie), (&source, from_lie), size, kind, stream);
+                assert_eq!(code, SUCCESS, "{}: {:?}", what(), gridcl::last_error_detail());
                 ok!(device_synchronize());
                 let mut expected = blank.clone();
                 model_copy(&mut expected, to_lie, &contents, from_lie, size);
-                assert_same(&target.read(), &expected, || {
-                    format!("{size:?} from {from:?} {from_lie:?} to {to:?} {to_lie:?}, stream {stream:?}")
-                });
+                assert_same(&target.read(), &expected, what);
                 target.write(&blank);
             }
             assert_same(&source.read(), &contents, || format!("the source in {from:?} memory"));
@@ -220,7 +220,9 @@ fn a_copy_of_a_box_is_one_transfer_and_so_is_a_set() {
                     count_calls(|| copy_box((&target, to_lie), (&source, from_lie), size, DEFAULT, stream));
                 ok!(code);
                 let made = transfers(&calls);
-                assert!((least..=1).contains(&made), "{from:?} {from_lie:?} to {to:?} {to_lie:?}: {calls:?}");
+                // NVIDIA's driver takes no box to the very end of its buffer: the last slice and row go alone there.
+                let most = if device().vendor().starts_with("NVIDIA") { 3 } else { 1 };
+                assert!((least..=most).contains(&made), "{from:?} {from_lie:?} to {to:?} {to_lie:?}: {calls:?}");
             }
         }
     }

@@ -6,6 +6,7 @@ use super::{CopyKind, End, Extent, Mode, Pitch, Region, span, staging};
 use crate::cl::{Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
+use crate::rt::memory::array::ImageType;
 use crate::rt::memory::{self, Allocation, Array, Kind};
 use crate::rt::stream::Stream;
 use std::sync::Arc;
@@ -114,7 +115,9 @@ pub(crate) unsafe fn copy(
 unsafe fn run(stream: &Stream, to: &Side3<'_>, from: &Side3<'_>, boxed: Boxed, mode: Mode) -> Result<()> {
     match (to.context(), from.context()) {
         // SAFETY: the caller's.
-        (Some(target), Some(source)) if !Arc::ptr_eq(target, source) => unsafe { across(stream, to, from, boxed) },
+        (Some(target), Some(source)) if !Arc::ptr_eq(target, source) || goes_by_the_host(target, to, from, boxed) => unsafe {
+            across(stream, to, from, boxed)
+        },
         (Some(context), _) | (None, Some(context)) if !Arc::ptr_eq(context, stream.context()) => {
             // On another device than the stream's: behind the stream's work, and done when the call returns.
             stream.wait_turn()?;
@@ -125,6 +128,14 @@ unsafe fn run(stream: &Stream, to: &Side3<'_>, from: &Side3<'_>, boxed: Boxed, m
         // SAFETY: the caller's.
         _ => unsafe { on_device(stream, to, from, boxed, plan::plan(to.side(), from.side(), mode)) },
     }
+}
+
+/// Whether the driver lacks the copy between a buffer and an array that this would take.
+fn goes_by_the_host(context: &Context, to: &Side3<'_>, from: &Side3<'_>, boxed: Boxed) -> bool {
+    let layered =
+        |side: &Side3<'_>| matches!(side, Side3::Array(array, _) if array.spec().image_type == ImageType::D1Layered);
+    let one_command = matches!((to, from), (Side3::Array(..), Side3::Array(..))) && !needs_scratch(to, from, boxed);
+    context.caps().copies_no_1d_layers_with_buffers() && (layered(to) || layered(from)) && !one_command
 }
 
 /// # Safety

@@ -1,9 +1,9 @@
 //! Carries a planned copy to OpenCL.
 
 use super::plan::Route;
-use super::{End, Region, staging};
+use super::{End, Extent, Pitch, Region, staging};
 use crate::cl::queue::{Rect, Wait};
-use crate::cl::{Failure, Queue};
+use crate::cl::{Buffer, Failure, Queue};
 use crate::error::Result;
 use crate::rt::context::Context;
 use crate::rt::memory::{Form, Place};
@@ -129,20 +129,49 @@ fn enqueue_box(
     from: &End,
     region: Region,
 ) -> Result<(), Failure> {
-    let extent = [region.extent.width, region.extent.rows, region.extent.slices];
-    let steps = |pitch: super::Pitch| [pitch.row, pitch.slice];
     match (to.buffer()?, from.buffer()?) {
-        (Some((buffer, at)), None) => {
-            let rect = Rect { extent, buffer: steps(region.to), host: steps(region.from) };
+        (Some((buffer, at)), None) => rects(context, &buffer, region, region.to, |extent, corner| {
+            let (at, from) = (at + region.to.offset(corner), from.address + region.from.offset(corner));
+            let rect =
+                Rect { extent: sides(extent), buffer: steps(extent, region.to), host: steps(extent, region.from) };
             // SAFETY: the boxes were found in the map or are the program's to keep valid.
-            unsafe { queue.write_rect(&buffer, at, from.address, &rect) }
-        }
-        (None, Some((buffer, at))) => {
-            let rect = Rect { extent, buffer: steps(region.from), host: steps(region.to) };
+            unsafe { queue.write_rect(&buffer, at, from, &rect) }
+        }),
+        (None, Some((buffer, at))) => rects(context, &buffer, region, region.from, |extent, corner| {
+            let (at, to) = (at + region.from.offset(corner), to.address + region.to.offset(corner));
+            let rect =
+                Rect { extent: sides(extent), buffer: steps(extent, region.from), host: steps(extent, region.to) };
             // SAFETY: as above.
-            unsafe { queue.read_rect(&buffer, at, to.address, &rect) }
-        }
+            unsafe { queue.read_rect(&buffer, at, to, &rect) }
+        }),
         _ => context.builtin().copy(context, queue, to.place(), from.place(), region),
+    }
+}
+
+/// Does a box as a whole, or in the parts that the driver takes.
+fn rects(
+    context: &Context,
+    buffer: &Buffer,
+    region: Region,
+    pitch: Pitch,
+    mut rect: impl FnMut(Extent, [usize; 3]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if !context.caps().counts_whole_slices() {
+        return rect(region.extent, [0; 3]);
+    }
+    region.extent.within(pitch, buffer.bytes()).try_for_each(|(extent, corner)| rect(extent, corner))
+}
+
+fn sides(extent: Extent) -> [usize; 3] {
+    [extent.width, extent.rows, extent.slices]
+}
+
+/// Pitches as OpenCL takes them: no larger than needed where there is but one row or slice.
+fn steps(extent: Extent, pitch: Pitch) -> [usize; 2] {
+    match (extent.rows, extent.slices) {
+        (1, 1) => [extent.width, extent.width],
+        (rows, 1) => [pitch.row, pitch.row * rows],
+        _ => [pitch.row, pitch.slice],
     }
 }
 

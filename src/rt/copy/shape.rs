@@ -87,6 +87,26 @@ impl Extent {
         })
     }
 
+    /// The box in at most three parts, with what a row, and a slice, takes all counted no larger than `room`: the last
+    /// slice and the last row stand alone where what lies behind them does not count. Each with its first element.
+    pub(crate) fn within(self, pitch: Pitch, room: usize) -> impl Iterator<Item = (Self, [usize; 3])> {
+        let rows = |from: Self, z: usize| {
+            let whole = pitch.row.saturating_mul(from.rows) <= room || from.rows == 1;
+            let first = Self { rows: if whole { from.rows } else { from.rows - 1 }, ..from };
+            let last = (!whole).then_some((Self { rows: 1, ..from }, [0, from.rows - 1, z]));
+            [Some((first, [0, 0, z])), last]
+        };
+        let whole = self.slices > 1 && pitch.slice.saturating_mul(self.slices) <= room;
+        let parts = if whole {
+            [Some((self, [0; 3])), None, None]
+        } else {
+            let before = (self.slices > 1).then_some((Self { slices: self.slices - 1, ..self }, [0; 3]));
+            let [first, last] = rows(Self { slices: 1, ..self }, self.slices - 1);
+            [before, first, last]
+        };
+        parts.into_iter().flatten()
+    }
+
     /// Offsets of its rows, in order.
     pub(crate) fn rows(self, pitch: Pitch) -> impl Iterator<Item = usize> {
         (0..self.slices).flat_map(move |z| (0..self.rows).map(move |y| z * pitch.slice + y * pitch.row))
@@ -220,6 +240,22 @@ mod tests {
             if once.to == tight && once.from == tight {
                 prop_assert!(once.is_flat());
             }
+        }
+
+        #[test]
+        fn parts_within_a_room_are_the_whole_and_fit_with_all_that_they_span(region in regions(), more in 0usize..60) {
+            let pitch = region.to;
+            let room = region.extent.span(pitch).unwrap() + more;
+            let mut bytes = Vec::new();
+            let parts: Vec<_> = region.extent.within(pitch, room).collect();
+            for (extent, at) in &parts {
+                let taken = if extent.slices > 1 { extent.slices * pitch.slice } else { extent.rows * pitch.row };
+                prop_assert!(taken <= room || (extent.slices, extent.rows) == (1, 1), "{extent:?}");
+                let start = pitch.offset(*at);
+                bytes.extend(extent.rows(pitch).flat_map(|row| (0..extent.width).map(move |x| start + row + x)));
+            }
+            prop_assert!(parts.len() <= 3);
+            prop_assert_eq!(bytes, moves(region).into_iter().map(|(to, _)| to).collect::<Vec<_>>());
         }
 
         #[test]

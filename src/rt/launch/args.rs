@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::array::Sample;
 use crate::rt::memory::{self, Allocation, Array, Found, Kind, Place};
-use crate::rt::module::build::Definition;
+use crate::rt::module::build::{Bits, Definition};
 use crate::rt::module::signature::{self, Class, Parameter};
 use crate::rt::stream::Stream;
 use crate::rt::stream::uses::Uses;
@@ -122,9 +122,12 @@ enum Ready<'a> {
 impl Checked<'_> {
     /// A bit for each argument that is set as a buffer object. A kernel object keeps to one way for each pointer:
     /// NVIDIA's driver (580.159) refuses the launch after an address and then a buffer for one argument.
-    pub(super) fn buffers(&self) -> u64 {
+    pub(super) fn buffers(&self) -> Bits {
         let is_buffer = |ready: &Ready<'_>| matches!(ready, Ready::Null | Ready::Buffer(_) | Ready::Part(_));
-        self.0.iter().enumerate().fold(0, |bits, (index, ready)| bits | u64::from(is_buffer(ready)) << (index % 64))
+        let word = |chunk: &[Ready<'_>]| {
+            chunk.iter().enumerate().fold(0, |bits, (index, ready)| bits | u64::from(is_buffer(ready)) << index)
+        };
+        self.0.chunks(64).map(word).collect()
     }
 
     /// Where the managed blocks start that are among them.

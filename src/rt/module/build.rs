@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::Place;
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -46,12 +47,15 @@ pub(crate) struct Definition {
     pool: Mutex<Vec<Pooled>>,
 }
 
+/// A bit for each argument.
+pub(crate) type Bits = SmallVec<[u64; 1]>;
+
 /// A kernel object with its hidden arguments set.
 #[derive(Debug)]
 pub(crate) struct Pooled {
     pub(crate) kernel: Kernel,
     /// The arguments that it takes as buffer objects; `None` before its first launch.
-    buffers: Option<u64>,
+    buffers: Option<Bits>,
     /// The set of slabs that was declared last.
     pub(crate) declared: u64,
 }
@@ -230,9 +234,9 @@ impl Definition {
 
     /// Borrows a kernel object that was only ever given buffer objects for the arguments with a bit in `buffers`; a new
     /// one where all are in use.
-    pub(crate) fn borrow(&self, buffers: u64) -> Result<Pooled> {
+    pub(crate) fn borrow(&self, buffers: Bits) -> Result<Pooled> {
         let mut pool = self.pool.lock();
-        let idle = pool.iter().rposition(|pooled| pooled.buffers.is_none_or(|known| known == buffers));
+        let idle = pool.iter().rposition(|pooled| pooled.buffers.as_ref().is_none_or(|known| *known == buffers));
         let idle = idle.map(|index| pool.swap_remove(index));
         drop(pool);
         let mut pooled = match idle {
