@@ -7,6 +7,7 @@ use crate::cl::UserEvent;
 use crate::cl::call::testing as border;
 use crate::error::Result;
 use crate::rt::device::Device;
+use crate::rt::module::cache::testing as cache;
 use crate::rt::stream::Stream;
 use crate::rt::stream::hostfn::UNDER_WAY;
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
@@ -136,4 +137,24 @@ pub fn fail(entry: &str, after: u64, status: i32) {
 /// Takes a planned fault back; answers whether it was still to come.
 pub fn clear_fault() -> bool {
     border::clear_fault()
+}
+
+/// A disk cache of a test's own, in the place of the process's, until it is dropped.
+#[derive(Debug)]
+pub struct OwnCache(());
+
+impl OwnCache {
+    /// Keeps at most `bytes` in a folder.
+    ///
+    /// # Errors
+    /// Why the folder cannot be used.
+    pub fn new(folder: &std::path::Path, bytes: u64) -> std::io::Result<Self> {
+        cache::instead(folder, bytes).map(|()| Self(()))
+    }
+}
+
+impl Drop for OwnCache {
+    fn drop(&mut self) {
+        cache::restore();
+    }
 }

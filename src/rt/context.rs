@@ -4,6 +4,7 @@ use super::copy::Staging;
 use super::copy::builtin::Builtin;
 use super::device::Device;
 use super::memory::{Memory, host};
+use super::module::growth::Unsaved;
 use super::runtime::refuse_here;
 use super::stream::lanes::{Join, Lanes, Ticket};
 use super::stream::order::{LaneId, Order};
@@ -28,6 +29,7 @@ pub(crate) struct Context {
     memory: Memory,
     staging: Staging,
     builtin: Builtin,
+    unsaved: Unsaved,
     reaches_host: OnceLock<bool>,
     /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
     reports: Mutex<Vec<(LaneId, Error)>>,
@@ -48,6 +50,7 @@ impl Context {
             memory: Memory::new(device.form(), device.caps()),
             staging: Staging::default(),
             builtin: Builtin::default(),
+            unsaved: Unsaved::default(),
             reaches_host: OnceLock::new(),
             reports: Mutex::default(),
             alive: AtomicBool::new(true),
@@ -89,6 +92,11 @@ impl Context {
 
     pub(crate) fn builtin(&self) -> &Builtin {
         &self.builtin
+    }
+
+    /// Modules that the disk cache should have.
+    pub(crate) fn unsaved(&self) -> &Unsaved {
+        &self.unsaved
     }
 
     /// Whether kernels reach pinned host memory by its own address; tried once where only that tells.
@@ -137,6 +145,7 @@ impl Context {
     /// Blocks until a lane is done.
     pub(crate) fn wait(&self, lane: LaneId) -> Result<()> {
         self.lanes.wait(lane).map_err(|failure| self.note(failure))?;
+        self.unsaved.save(self);
         self.catch_up()?;
         self.device.check()?;
         self.take_report(|of| of == lane)
@@ -152,6 +161,7 @@ impl Context {
     pub(crate) fn wait_until(&self, ticket: &Ticket) -> Result<()> {
         refuse_here()?;
         self.lanes.wait_until(ticket).map_err(|failure| self.note(failure))?;
+        self.unsaved.save(self);
         self.catch_up()
     }
 
@@ -166,6 +176,7 @@ impl Context {
         let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
         self.memory.reclaim();
         outcome?;
+        self.unsaved.save(self);
         self.catch_up()?;
         self.device.check()?;
         self.take_report(|_| true)

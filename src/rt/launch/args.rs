@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::{self, Allocation, Found, Kind, Place};
 use crate::rt::module::build::Definition;
-use crate::rt::module::signature::{self, Class, Parameter};
+use crate::rt::module::signature::{Class, Parameter};
 use crate::rt::stream::Stream;
 use crate::rt::stream::uses::Uses;
 use bytemuck::NoUninit;
@@ -206,7 +206,7 @@ fn check_one<'a>(context: &Arc<Context>, parameter: &Parameter, given: Given<'a>
         (Class::Pointer, Given::Pointer { address } | Given::Shared { address, .. }) => check_pointer(context, address),
         (Class::Local, Given::Local { bytes }) => Ok(Ready::Local(bytes)),
         (Class::Value(size), Given::Value { bytes, type_name }) => match size {
-            Some(size) if is_vector_of_three(parameter) && bytes.len() == size / 4 * 3 => {
+            Some(size) if parameter.three && bytes.len() == size / 4 * 3 => {
                 let mut value = SmallVec::from_slice(bytes);
                 value.resize(size, 0);
                 Ok(Ready::Padded(value))
@@ -259,11 +259,6 @@ fn part(context: &Context, buffer: &Buffer, offset: usize, owner: &Allocation) -
     Ok(buffer.part(offset, owner.bytes().saturating_sub(offset))?)
 }
 
-/// Whether it is a built-in one: a struct of the program's may be called `vec3`.
-fn is_vector_of_three(parameter: &Parameter) -> bool {
-    parameter.type_name.ends_with('3') && signature::size_of_type(&parameter.type_name).is_some()
-}
-
 /// Reads a `void** args` list: one address of a value for each parameter but the `__local` ones.
 ///
 /// # Errors
@@ -303,7 +298,7 @@ unsafe fn read_entry<'a>(parameter: &Parameter, entry: *const c_void) -> Result<
         Class::Pointer => Ok(Given::Pointer { address: unsafe { entry.cast::<usize>().read_unaligned() } }),
         Class::Value(Some(size)) => {
             // The host's type of three components may be as short as that.
-            let len = if is_vector_of_three(parameter) { size / 4 * 3 } else { size };
+            let len = if parameter.three { size / 4 * 3 } else { size };
             // SAFETY: the caller's.
             let bytes = unsafe { std::slice::from_raw_parts(entry.cast::<u8>(), len) };
             Ok(Given::Value { bytes, type_name: "the value" })

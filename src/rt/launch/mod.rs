@@ -215,6 +215,9 @@ fn enqueue(
             })
             .map_err(|error| refused(error, definition, block))
     });
+    if outcome.is_ok() {
+        definition.ran(&mut pooled, shape.local, shape.global);
+    }
     definition.give_back(pooled);
     if outcome.is_ok() {
         args::note_uses(arguments, stream);

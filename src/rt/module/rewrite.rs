@@ -94,6 +94,8 @@ pub(crate) struct RewriteError {
     pub line: u32,
     /// What is wrong and what to do.
     pub message: String,
+    /// Another line that it is about.
+    pub first: Option<u32>,
 }
 
 /// Name of the kernel whose required work-group size is (size, alignment, 1) of `symbol`.
@@ -154,7 +156,7 @@ pub(crate) fn rewrite(source: &str) -> Result<Rewritten, RewriteError> {
 }
 
 fn error<T>(line: u32, message: impl Into<String>) -> Result<T, RewriteError> {
-    Err(RewriteError { line, message: message.into() })
+    Err(RewriteError { line, message: message.into(), first: None })
 }
 
 #[cfg(test)]

@@ -2,18 +2,21 @@
 
 use crate::cl::AddressSpace;
 use crate::cl::kernel::Parameter as Reported;
+use serde::{Deserialize, Serialize};
 
 /// A parameter, ready for arguments to be checked against.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
     /// The type as written in the source, for messages.
     pub(crate) type_name: String,
     pub(crate) class: Class,
+    /// Whether it is a vector of three, which the host may give without its fourth component.
+    pub(crate) three: bool,
 }
 
 /// What kind of argument a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum Class {
     /// `__global` or `__constant`: a pointer to device memory.
     Pointer,
@@ -48,7 +51,8 @@ impl Parameter {
             AddressSpace::Private if reported.type_name == "sampler_t" => Class::Sampler,
             AddressSpace::Private => Class::Value(size_of_type(&reported.type_name)),
         };
-        Self { name: reported.name.clone(), type_name: reported.type_name.clone(), class }
+        let three = matches!(class, Class::Value(Some(_))) && reported.type_name.ends_with('3');
+        Self { name: reported.name.clone(), type_name: reported.type_name.clone(), class, three }
     }
 
     /// Whether its size has to be asked of the compiler.
@@ -103,13 +107,34 @@ fn size_of_words(words: &[&str]) -> Option<usize> {
 }
 
 /// The text of a kernel that tells the size of `type_name` without being launched: the compiler evaluates the
-/// work-group size that it demands. The parameter is for NVIDIA's assembler, which takes no kernel without one.
-pub(crate) fn probe(index: usize, type_name: &str) -> String {
+/// work-group size that it demands. The second number is 2 for a vector of three and else 1; `plain` leaves that out,
+/// for compilers that cannot tell. The parameter is for NVIDIA's assembler, which takes no kernel without one.
+pub(crate) fn probe(index: usize, type_name: &str, plain: bool) -> String {
+    let three = if plain { "0".to_owned() } else { format!("GRIDCL_IS_THREE({type_name})") };
     format!(
-        "\n__kernel __attribute__((reqd_work_group_size(sizeof({type_name}), 1, 1))) void {}(__global uchar *unused) {{}}",
+        "\n__kernel __attribute__((reqd_work_group_size(sizeof({type_name}), 1 + {three}, 1))) void {}(__global uchar *unused) {{}}",
         probe_name(index)
     )
 }
+
+/// The macro that [`probe`] uses. A vector of three has the size, the alignment and by `vec_step` the length of one of
+/// four, so that only its type tells.
+pub(crate) const IS_THREE: &str = "
+#define GRIDCL_IS(T, V) __builtin_types_compatible_p(T, V)
+#ifdef cl_khr_fp64
+#define GRIDCL_IS_DOUBLE3(T) GRIDCL_IS(T, double3)
+#else
+#define GRIDCL_IS_DOUBLE3(T) 0
+#endif
+#ifdef cl_khr_fp16
+#define GRIDCL_IS_HALF3(T) GRIDCL_IS(T, half3)
+#else
+#define GRIDCL_IS_HALF3(T) 0
+#endif
+#define GRIDCL_IS_THREE(T) (GRIDCL_IS(T, char3) || GRIDCL_IS(T, uchar3) || GRIDCL_IS(T, short3) || \\
+    GRIDCL_IS(T, ushort3) || GRIDCL_IS(T, int3) || GRIDCL_IS(T, uint3) || GRIDCL_IS(T, long3) || \\
+    GRIDCL_IS(T, ulong3) || GRIDCL_IS(T, float3) || GRIDCL_IS_DOUBLE3(T) || GRIDCL_IS_HALF3(T))
+";
 
 /// What [`probe`] calls the kernel.
 pub(crate) fn probe_name(index: usize) -> String {
