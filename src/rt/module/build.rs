@@ -153,7 +153,8 @@ impl Build {
         let symbols = declared.map(|(declared, &record)| symbol::make(context, &program, &declared.name, record));
         let symbols = symbols.collect::<Result<Arc<[Symbol]>>>()?;
         let grows = plan.cached && context.caps().compiles_at_launch() && cache::cache().is_some();
-        let growth = grows.then(|| Arc::new(Growth::new(&image.shapes)));
+        let ours = image.symbols.iter().map(|symbol| 1 + usize::from(symbol.initialized)).sum::<usize>();
+        let growth = grows.then(|| Arc::new(Growth::new(image.kernels.len() + ours, &image.shapes)));
         let mut kernels = Vec::new();
         for (index, record) in image.kernels.iter().cloned().enumerate() {
             let hidden = plan.rewritten.hidden.get(&record.name).cloned().unwrap_or_default();

@@ -3,7 +3,7 @@
 //! PoCL compiles a kernel for each shape of block at its first launch, which takes as long as the build; only a binary
 //! that is taken afterwards has that code. To take one compiles every kernel once more, so it is done at few moments:
 //! in a wait that finds the device idle, after the first launch and each time the number of shapes has doubled, and when
-//! the module is unloaded.
+//! the module is unloaded. For a module of many kernels that would be a long wait, and only its end is such a moment.
 
 use super::build::Build;
 use crate::rt::context::Context;
@@ -12,6 +12,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{OnceLock, Weak};
 
+/// A wait must not compile more kernels than that; PoCL (3.1) takes some 0.1 s for each.
+const MOST_KERNELS: usize = 16;
+
 /// Block sizes, and whether the grid was large.
 type Shape = [usize; 4];
 
@@ -19,6 +22,8 @@ type Shape = [usize; 4];
 #[derive(Debug)]
 pub(super) struct Growth {
     build: OnceLock<Weak<Build>>,
+    /// Kernels of the program, ours included.
+    kernels: usize,
     seen: Mutex<Seen>,
 }
 
@@ -31,9 +36,9 @@ struct Seen {
 
 impl Growth {
     /// Of a build that has code for some shapes from the start.
-    pub(super) fn new(shapes: &[(usize, Shape)]) -> Self {
+    pub(super) fn new(kernels: usize, shapes: &[(usize, Shape)]) -> Self {
         let shapes: BTreeSet<_> = shapes.iter().copied().collect();
-        Self { build: OnceLock::new(), seen: Mutex::new(Seen { kept: shapes.len(), shapes }) }
+        Self { build: OnceLock::new(), kernels, seen: Mutex::new(Seen { kept: shapes.len(), shapes }) }
     }
 
     pub(super) fn enroll(&self, build: Weak<Build>) {
@@ -45,7 +50,8 @@ impl Growth {
     #[cold]
     pub(super) fn add(&self, context: &Context, kernel: usize, shape: Shape) {
         let mut seen = self.seen.lock();
-        let is_due = seen.shapes.insert((kernel, shape)) && seen.shapes.len() >= (2 * seen.kept).max(1);
+        let is_new = seen.shapes.insert((kernel, shape));
+        let is_due = is_new && self.kernels <= MOST_KERNELS && seen.shapes.len() >= (2 * seen.kept).max(1);
         drop(seen);
         if let (true, Some(build)) = (is_due, self.build.get()) {
             context.unsaved().push(build.clone());
