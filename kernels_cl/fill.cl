@@ -1,9 +1,15 @@
-// Fills memory with a repeated 4-byte word, 16 bytes a work item.
+// Fills memory with a repeated 16-byte word, 16 bytes a work item.
 //
-// `base + offset` may be any byte; `word` is what a 4-byte aligned address gets, so bytes before the first aligned
-// address take its upper bytes and the pattern does not depend on where the range starts.
+// `base + offset` may be any byte; `word` is what an address that is a multiple of 16 gets, so bytes before the first
+// such address take its upper bytes and the pattern is the same wherever the range starts.
 // Launch with at least max(bytes / 16, 32) work items.
-__kernel void gridcl_fill(__global uchar *base, ulong offset, ulong bytes, uint word)
+uchar gridcl_byte_of(uint4 word, ulong address)
+{
+    const uint2 half_word = address & 8 ? word.hi : word.lo;
+    return (uchar)((address & 4 ? half_word.y : half_word.x) >> ((address & 3) * 8));
+}
+
+__kernel void gridcl_fill(__global uchar *base, ulong offset, ulong bytes, uint4 word)
 {
     const size_t item = get_global_id(0);
     __global uchar *const to = base + offset;
@@ -15,11 +21,11 @@ __kernel void gridcl_fill(__global uchar *base, ulong offset, ulong bytes, uint 
     const ulong tail = bytes - head - body * 16;
 
     if (item < body)
-        ((__global uint4 *)(to + head))[item] = (uint4)(word);
+        ((__global uint4 *)(to + head))[item] = word;
     if (item < head)
-        to[item] = (uchar)(word >> (((ulong)(to + item) & 3) * 8));
+        to[item] = gridcl_byte_of(word, (ulong)(to + item));
     else if (item >= 16 && item - 16 < tail) {
         __global uchar *const last = to + head + body * 16 + (item - 16);
-        *last = (uchar)(word >> (((ulong)last & 3) * 8));
+        *last = gridcl_byte_of(word, (ulong)last);
     }
 }

@@ -13,6 +13,8 @@
 //! | --- | --- | --- | --- | --- |
 //! | device | `musaSetDevice` | `topsSetDevice` | `cl_device_id`, `cl_context` | [`Device`], always named |
 //! | `cudaMalloc` | `musaMalloc` | `topsMalloc` | SVM or `cl_mem` | [`DeviceBuffer`] |
+//! | `cudaMallocArray` | `musaMallocArray` | none | image | [`Array`], [`Sampler`] |
+//! | `cudaMallocPitch`, `cudaMemcpy2D`, … | `musaMallocPitch`, `musaMemcpy2D`, … | none | `clEnqueueReadBufferRect`, … | [`PitchedBuffer`] |
 //! | `cudaMallocHost` | `musaMallocHost` | `topsHostMalloc` | `CL_MEM_ALLOC_HOST_PTR` | [`PinnedBuffer`] |
 //! | `cudaMallocManaged` | `musaMallocManaged` | | SVM | [`ManagedBuffer`] |
 //! | `cudaMemcpyAsync` | `musaMemcpyAsync` | `topsMemcpyAsync` | `clEnqueueSVMMemcpy`, … | [`Stream::copy`], [`Stream::upload`], [`Stream::download`] |
@@ -84,8 +86,9 @@ pub mod testing;
 mod trace;
 
 pub use api::{
-    DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, ManagedBuffer, ManagedRead, ManagedWrite, PinnedBuffer,
-    PinnedSlice, PinnedSliceMut, Reading, Source, Target, Writing,
+    Array, ArrayShape, DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, ManagedBuffer, ManagedRead, ManagedWrite,
+    PinnedBuffer, PinnedSlice, PinnedSliceMut, PitchedBuffer, PitchedView, PitchedViewMut, Reading, Shape, Source,
+    Strided, Target, Texel, Writing,
 };
 pub use cl::caps::DeviceType;
 #[cfg(feature = "musa")]
@@ -99,6 +102,7 @@ pub use rt::event::{Event, EventFlags};
 #[cfg(feature = "async")]
 pub use rt::future::Completion;
 pub use rt::launch::args::{Argument, KernelArg, Local};
+pub use rt::launch::sampler::{Addressing, Filter, Sampler};
 pub use rt::launch::{Dim3, Launch};
 pub use rt::module::{Kernel, Module, ModuleBuilder};
 pub use rt::stream::{Stream, StreamFlags};
@@ -106,7 +110,7 @@ pub use rt::stream::{Stream, StreamFlags};
 /// What most programs import: `use gridcl::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        Device, DeviceBuffer, Dim3, Event, EventFlags, Kernel, KernelArg, Local, ManagedBuffer, Module, PinnedBuffer,
-        Stream, StreamFlags, launch,
+        Addressing, Array, Device, DeviceBuffer, Dim3, Event, EventFlags, Filter, Kernel, KernelArg, Local,
+        ManagedBuffer, Module, PinnedBuffer, PitchedBuffer, Sampler, Stream, StreamFlags, launch,
     };
 }

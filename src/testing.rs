@@ -6,6 +6,8 @@
 use crate::cl::UserEvent;
 use crate::cl::call::testing as border;
 use crate::error::Result;
+pub use crate::rt::copy::peer::PinnedBy;
+use crate::rt::copy::peer::{TUNED, Tuning};
 use crate::rt::device::Device;
 use crate::rt::module::cache::testing as cache;
 use crate::rt::stream::Stream;
@@ -32,14 +34,19 @@ pub struct Live {
     pub programs: i64,
     /// Kernel objects.
     pub kernels: i64,
-    /// Buffers, parts of buffers and blocks of shared virtual memory.
+    /// Buffers, parts of buffers, images and blocks of shared virtual memory.
     pub blocks: i64,
+    /// Samplers.
+    pub samplers: i64,
 }
 
 impl Live {
     /// Whether no kind has more than before. An earlier test's thread may have let go of something meanwhile.
     fn within(&self, before: &Self) -> bool {
-        let counts = |live: &Self| [live.contexts, live.queues, live.events, live.programs, live.kernels, live.blocks];
+        let counts = |live: &Self| {
+            let objects = [live.contexts, live.queues, live.events, live.programs, live.kernels];
+            [objects.as_slice(), &[live.blocks, live.samplers]].concat()
+        };
         counts(self).iter().zip(counts(before)).all(|(&now, before)| now <= before)
     }
 }
@@ -55,9 +62,9 @@ pub fn live() -> Live {
             context.trim();
         }
     }
-    let [contexts, queues, events, programs, kernels, blocks] =
+    let [contexts, queues, events, programs, kernels, blocks, samplers] =
         std::array::from_fn(|object| border::LIVE[object].load(Relaxed));
-    Live { contexts, queues, events, programs, kernels, blocks }
+    Live { contexts, queues, events, programs, kernels, blocks, samplers }
 }
 
 /// One test's turn.
@@ -80,6 +87,7 @@ pub fn guard() -> Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         border::clear_fault();
+        tune_transfers(None);
         if !std::thread::panicking() {
             let after = settled(&self.before);
             assert!(after.within(&self.before), "alive after the test: {after:?}, before it: {:?}", self.before);
@@ -157,4 +165,10 @@ impl Drop for OwnCache {
     fn drop(&mut self) {
         cache::restore();
     }
+}
+
+/// How copies between devices use host memory: bytes of a step at most, buffers, and whose context pins them. `None`
+/// brings the usual back.
+pub fn tune_transfers(tuning: Option<(usize, usize, PinnedBy)>) {
+    *TUNED.lock() = tuning.map(|(step, buffers, pinned_by)| Tuning { step, buffers, pinned_by });
 }

@@ -1,7 +1,7 @@
 //! Typed device memory with an owner.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::rt::copy::{Mode, fill};
+use crate::rt::copy::{Mode, Pattern, fill};
 use crate::rt::device::Device;
 use crate::rt::launch::args::{Argument, KernelArg};
 use crate::rt::memory::{self, Allocation, Kind};
@@ -91,7 +91,7 @@ impl<T> DeviceBuffer<T> {
 
     /// The address of the first element. It names the memory and keeps nothing alive.
     pub fn as_device_ptr(&self) -> DevicePtr<T> {
-        DevicePtr { address: self.allocation.base() as u64, element: PhantomData }
+        DevicePtr::at(self.allocation.base())
     }
 
     /// Part of the buffer, to read.
@@ -202,6 +202,11 @@ unsafe impl<T> Zeroable for DevicePtr<T> {}
 unsafe impl<T: 'static> Pod for DevicePtr<T> {}
 
 impl<T> DevicePtr<T> {
+    /// The pointer to an address.
+    pub(super) fn at(address: usize) -> Self {
+        Self { address: address as u64, element: PhantomData }
+    }
+
     /// The null pointer.
     pub const NULL: Self = Self { address: 0, element: PhantomData };
 
@@ -273,12 +278,13 @@ unsafe impl<T> KernelArg for DeviceSliceMut<'_, T> {
 }
 
 impl Stream {
-    /// Sets every byte of `target` to `byte`, in stream order.
+    /// Sets every byte of `target` to `byte`, in stream order. [`Stream::fill_with`] sets elements.
     ///
     /// # Errors
     /// What the device reported about earlier work.
     pub fn fill<T: Pod>(&self, target: &mut DeviceBuffer<T>, byte: u8) -> Result<()> {
-        fill::set(self, target.allocation.base(), byte, target.len * size_of::<T>(), Mode::Async)
+        let all = (target.len, size_of::<T>());
+        fill::set(self, target.allocation.base(), &Pattern::byte(byte), all, Mode::Async)
     }
 }
 

@@ -61,6 +61,7 @@ pub(crate) enum Object {
     Program,
     Kernel,
     Block,
+    Sampler,
 }
 
 /// A place in the count of live objects; costs nothing without the feature `testing`.
@@ -94,7 +95,7 @@ pub(crate) mod testing {
     use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
     /// Live objects by `Object`, in its order.
-    pub(crate) static LIVE: [AtomicI64; 6] = [const { AtomicI64::new(0) }; 6];
+    pub(crate) static LIVE: [AtomicI64; 7] = [const { AtomicI64::new(0) }; 7];
 
     /// Set while a count or a fault is asked for, so that other runs pay one relaxed load a call.
     static WATCHED: AtomicBool = AtomicBool::new(false);

@@ -2,6 +2,7 @@
 
 use super::call::call;
 use super::ext::{self, PciAddress};
+use super::image::ImageType;
 use super::platform::DeviceId;
 use super::status::Result;
 use cl3::device::{CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER};
@@ -171,6 +172,28 @@ impl Caps {
     /// NVIDIA's driver (580.159) counts a byte of local memory for each `__local` parameter that is not set.
     pub(crate) fn counts_unset_locals(&self) -> bool {
         self.vendor.starts_with("NVIDIA")
+    }
+
+    /// Whether the device has images at all, which OpenCL leaves open.
+    pub(crate) fn has_images(&self) -> bool {
+        self.image_2d.iter().all(|&limit| limit > 0)
+    }
+
+    /// The largest width, height, and depth or number of layers of an image.
+    pub(crate) fn image_limits(&self, image_type: ImageType) -> [usize; 3] {
+        let [width, height] = self.image_2d;
+        match image_type {
+            ImageType::D1 => [width, 1, 1],
+            ImageType::D2 => [width, height, 1],
+            ImageType::D3 => self.image_3d,
+            ImageType::D1Layered => [width, 1, self.image_layers],
+            ImageType::D2Layered => [width, height, self.image_layers],
+        }
+    }
+
+    /// PoCL (3.1), where it lacks 16-bit floats, lists images of them: kernels read those, and what they write is lost.
+    pub(crate) fn loses_half_image_writes(&self) -> bool {
+        self.platform == "Portable Computing Language" && !self.extensions.contains("cl_khr_fp16")
     }
 
     /// Whether kernels may reach pinned host memory by its own address: where host and device are one, and where the

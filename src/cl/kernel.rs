@@ -2,10 +2,11 @@
 
 use super::block::Buffer;
 use super::call::{Live, Object, call};
+use super::image::{Image, SamplerObject};
 use super::program::Program;
 use super::status::Result;
 use cl3::kernel as cl;
-use cl3::types::{cl_device_id, cl_kernel, cl_mem};
+use cl3::types::{cl_device_id, cl_kernel, cl_mem, cl_sampler};
 use std::ffi::{CString, c_void};
 
 /// `CL_KERNEL_EXEC_INFO_SVM_PTRS`.
@@ -31,6 +32,8 @@ pub(crate) struct Parameter {
     /// The type as written, for instance `float*` or `struct body`.
     pub(crate) type_name: String,
     pub(crate) space: AddressSpace,
+    /// Whether it is an image that the kernel may write.
+    pub(crate) is_written_image: bool,
 }
 
 /// What a kernel needs of a work group on its device. Sizes in bytes.
@@ -84,7 +87,12 @@ impl Kernel {
             cl::CL_KERNEL_ARG_ADDRESS_LOCAL => AddressSpace::Local,
             _ => AddressSpace::Private,
         };
+        let access = info(cl::CL_KERNEL_ARG_ACCESS_QUALIFIER)?.to_uint();
         Ok(Parameter {
+            is_written_image: matches!(
+                access,
+                cl::CL_KERNEL_ARG_ACCESS_WRITE_ONLY | cl::CL_KERNEL_ARG_ACCESS_READ_WRITE
+            ),
             name: info(cl::CL_KERNEL_ARG_NAME)?.into(),
             type_name: info(cl::CL_KERNEL_ARG_TYPE_NAME)?.into(),
             space,
@@ -126,6 +134,20 @@ impl Kernel {
         let raw = buffer.map_or(std::ptr::null_mut(), Buffer::raw);
         // SAFETY: a handle's size and address; the driver copies it.
         unsafe { self.set(index, size_of::<cl_mem>(), (&raw const raw).cast()) }
+    }
+
+    /// Passes an image.
+    pub(crate) fn set_image(&mut self, index: u32, image: &Image) -> Result<()> {
+        let raw = image.raw();
+        // SAFETY: a handle's size and address; the driver copies it.
+        unsafe { self.set(index, size_of::<cl_mem>(), (&raw const raw).cast()) }
+    }
+
+    /// Passes a sampler.
+    pub(crate) fn set_sampler(&mut self, index: u32, sampler: &SamplerObject) -> Result<()> {
+        let raw = sampler.raw();
+        // SAFETY: a handle's size and address; the driver copies it.
+        unsafe { self.set(index, size_of::<cl_sampler>(), (&raw const raw).cast()) }
     }
 
     /// Gives a `__local` parameter its size. Some drivers refuse 0, so 0 asks for one byte.

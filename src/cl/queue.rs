@@ -292,18 +292,18 @@ impl Queue {
         })
     }
 
-    /// Fills shared virtual memory with a byte.
+    /// Fills shared virtual memory with a pattern of 1, 2, 4, 8 or 16 bytes, at a multiple of its length.
     ///
     /// # Safety
     /// The range has to be valid until the command is done.
-    pub(crate) unsafe fn fill_svm(&self, to: usize, byte: u8, bytes: usize) -> Result<()> {
+    pub(crate) unsafe fn fill_svm(&self, to: usize, pattern: &[u8], bytes: usize) -> Result<()> {
         // SAFETY: the caller's; the pattern is copied by the call.
         call("clEnqueueSVMMemFill", || {
             raw!(clEnqueueSVMMemFill(
                 self.raw,
                 to as *mut c_void,
-                (&raw const byte).cast(),
-                1,
+                pattern.as_ptr().cast(),
+                pattern.len(),
                 bytes,
                 0,
                 null(),
@@ -312,13 +312,21 @@ impl Queue {
         })
     }
 
-    /// Fills part of a buffer with a byte.
-    pub(crate) fn fill(&self, to: &Buffer, at: usize, byte: u8, bytes: usize) -> Result<()> {
+    /// Fills part of a buffer in the same way.
+    pub(crate) fn fill(&self, to: &Buffer, at: usize, pattern: &[u8], bytes: usize) -> Result<()> {
         // SAFETY: the runtime has checked the range; the pattern is copied by the call.
         call("clEnqueueFillBuffer", || {
-            raw!(
-                clEnqueueFillBuffer(self.raw, to.raw(), (&raw const byte).cast(), 1, at, bytes, 0, null(), null_mut(),)
-            )
+            raw!(clEnqueueFillBuffer(
+                self.raw,
+                to.raw(),
+                pattern.as_ptr().cast(),
+                pattern.len(),
+                at,
+                bytes,
+                0,
+                null(),
+                null_mut(),
+            ))
         })
     }
 }

@@ -4,13 +4,15 @@
 use super::{Dialect, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::event::Event;
+use crate::rt::memory::Array;
+use crate::rt::memory::ordered::MemPool;
 use crate::rt::module::{Kernel, Module};
 use crate::rt::stream::Stream;
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
 
 /// Handles are this far apart, as pointers to objects would be.
 const STEP: usize = 16;
@@ -42,6 +44,8 @@ pub(crate) enum Object {
     Event(Event),
     Module(Module),
     Function(Kernel),
+    Array(Arc<Array>),
+    Pool(MemPool),
 }
 
 impl Object {
@@ -51,6 +55,8 @@ impl Object {
             Self::Event(event) => event.is_alive(),
             Self::Module(module) => module.is_alive(),
             Self::Function(kernel) => kernel.module().is_alive(),
+            Self::Array(array) => array.is_alive(),
+            Self::Pool(pool) => pool.is_alive(),
         }
     }
 }
@@ -65,6 +71,17 @@ impl Handles {
     pub(crate) fn add(&self, object: Object) -> usize {
         let handle = self.next.fetch_add(STEP, Relaxed);
         self.objects.write().insert(handle, object);
+        handle
+    }
+
+    /// The handle of the object that `is_it` knows, a new one where it has none.
+    pub(crate) fn find_or_add(&self, is_it: impl Fn(&Object) -> bool, make: impl FnOnce() -> Object) -> usize {
+        let mut objects = self.objects.write();
+        if let Some((&handle, _)) = objects.iter().find(|(_, object)| is_it(object)) {
+            return handle;
+        }
+        let handle = self.next.fetch_add(STEP, Relaxed);
+        objects.insert(handle, make());
         handle
     }
 
@@ -116,6 +133,15 @@ pub(crate) fn event<D: Dialect>(name: &'static str, handle: usize) -> Result<Eve
     found.ok_or_else(|| dead(name, "an event", handle))
 }
 
+/// The array that a handle means.
+pub(crate) fn array<D: Dialect>(name: &'static str, handle: usize) -> Result<Arc<Array>> {
+    let found = D::handles().get(handle, |object| match object {
+        Object::Array(array) => Some(array),
+        _ => None,
+    });
+    found.ok_or_else(|| dead(name, "an array", handle))
+}
+
 /// The module that a handle means.
 pub(crate) fn module<D: Dialect>(handle: usize) -> Result<Module> {
     let found = D::handles().get(handle, |object| match object {
@@ -135,6 +161,19 @@ pub(crate) fn function<D: Dialect>(handle: usize) -> Result<Kernel> {
         dead("func", "a function", handle)
             .with_kind(ErrorKind::InvalidFunction)
             .help("take a handle from ModuleGetFunction")
+    })
+}
+
+/// The memory pool that a handle means.
+pub(crate) fn pool<D: Dialect>(handle: usize) -> Result<MemPool> {
+    let found = D::handles().get(handle, |object| match object {
+        Object::Pool(pool) => Some(pool),
+        _ => None,
+    });
+    found.ok_or_else(|| {
+        dead("memPool", "a memory pool", handle)
+            .with_kind(ErrorKind::InvalidValue)
+            .help("take a handle from DeviceGetMemPool or MemPoolCreate")
     })
 }
 

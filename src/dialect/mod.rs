@@ -57,6 +57,21 @@ pub struct Entry {
     pub doc: &'static [&'static str],
 }
 
+/// Several tables as one; `N` is the number of their lines.
+pub(crate) const fn joined<const N: usize>(tables: &[&[Entry]]) -> [Entry; N] {
+    let mut all = [tables[0][0]; N];
+    let (mut table, mut at) = (0, 0);
+    while table < tables.len() {
+        let mut line = 0;
+        while line < tables[table].len() {
+            all[at] = tables[table][line];
+            (line, at) = (line + 1, at + 1);
+        }
+        table += 1;
+    }
+    all
+}
+
 /// Forgets, in every dialect, the handles of what died with its device's reset.
 pub(crate) fn sweep_handles() {
     #[cfg(feature = "musa")]
@@ -101,8 +116,8 @@ macro_rules! runtime_api {
             );
         )+)+
 
-        /// Every function of the dialect, in the order of the table.
-        pub const TABLE: &[$crate::dialect::Entry] = &[$($(
+        /// Every function of this part of the dialect, in order.
+        pub(super) const TABLE: &[$crate::dialect::Entry] = &[$($(
             $crate::dialect::Entry {
                 name: stringify!($name),
                 section: $section,

@@ -2,7 +2,10 @@
 
 use super::copy::Staging;
 use super::copy::builtin::Builtin;
+use super::copy::relay::Links;
 use super::device::Device;
+use super::launch::sampler::Samplers;
+use super::memory::array::Images;
 use super::memory::{Memory, host};
 use super::module::growth::Unsaved;
 use super::runtime::refuse_here;
@@ -27,10 +30,13 @@ pub(crate) struct Context {
     service: Arc<Queue>,
     lanes: Lanes,
     memory: Memory,
+    images: Images,
+    samplers: Samplers,
     staging: Staging,
     builtin: Builtin,
     unsaved: Unsaved,
     reaches_host: OnceLock<bool>,
+    links: Links,
     /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
     reports: Mutex<Vec<(LaneId, Error)>>,
     alive: AtomicBool,
@@ -48,10 +54,13 @@ impl Context {
             service,
             lanes: Lanes::new(&cl),
             memory: Memory::new(device.form(), device.caps()),
+            images: Images::default(),
+            samplers: Samplers::default(),
             staging: Staging::default(),
             builtin: Builtin::default(),
             unsaved: Unsaved::default(),
             reaches_host: OnceLock::new(),
+            links: Links::default(),
             reports: Mutex::default(),
             alive: AtomicBool::new(true),
             cl,
@@ -86,6 +95,14 @@ impl Context {
         &self.memory
     }
 
+    pub(crate) fn images(&self) -> &Images {
+        &self.images
+    }
+
+    pub(crate) fn samplers(&self) -> &Samplers {
+        &self.samplers
+    }
+
     pub(crate) fn staging(&self) -> &Staging {
         &self.staging
     }
@@ -104,6 +121,11 @@ impl Context {
         let caps = self.caps();
         caps.may_reach_host_memory()
             && (caps.device_type == DeviceType::Cpu || *self.reaches_host.get_or_init(|| host::try_reach(self)))
+    }
+
+    /// What takes work of other devices' streams.
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
     }
 
     /// Whether objects of this context may still be used.
@@ -144,7 +166,9 @@ impl Context {
 
     /// Blocks until a lane is done.
     pub(crate) fn wait(&self, lane: LaneId) -> Result<()> {
-        self.lanes.wait(lane).map_err(|failure| self.note(failure))?;
+        let outcome = self.lanes.wait(lane).map_err(|failure| self.note(failure));
+        self.memory.pools().synchronized();
+        outcome?;
         self.unsaved.save(self);
         self.catch_up()?;
         self.device.check()?;
@@ -160,8 +184,20 @@ impl Context {
     /// Blocks until the work before a ticket is done.
     pub(crate) fn wait_until(&self, ticket: &Ticket) -> Result<()> {
         refuse_here()?;
-        self.lanes.wait_until(ticket).map_err(|failure| self.note(failure))?;
+        let outcome = self.lanes.wait_until(ticket).map_err(|failure| self.note(failure));
+        self.memory.pools().synchronized();
+        outcome?;
         self.unsaved.save(self);
+        self.catch_up()
+    }
+
+    /// After a wait for an event, which tells the lanes nothing: memory that was freed in stream order before it may
+    /// be anybody's.
+    pub(crate) fn waited_for_event(&self) -> Result<()> {
+        if self.memory.pools().have_parked() {
+            self.lanes.poll();
+            self.memory.pools().synchronized();
+        }
         self.catch_up()
     }
 
@@ -175,6 +211,7 @@ impl Context {
     pub(crate) fn synchronize(&self) -> Result<()> {
         let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
         self.memory.reclaim();
+        self.memory.pools().synchronized();
         outcome?;
         self.unsaved.save(self);
         self.catch_up()?;
@@ -226,6 +263,7 @@ impl Context {
         self.memory.reclaim();
         self.staging.trim();
         self.builtin.trim();
+        self.samplers.trim();
         self.memory.trim(0);
         self.lanes.trim();
     }

@@ -253,7 +253,6 @@ impl Device {
     }
 
     /// The context if there is one, without making it.
-    #[cfg(feature = "testing")]
     pub(crate) fn active_context(self) -> Option<Arc<Context>> {
         self.0.primary.read().clone()
     }

@@ -283,7 +283,7 @@ impl Record {
         marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
         self.settle(true);
         self.context.unsaved().save(&self.context);
-        self.context.catch_up()
+        self.context.waited_for_event()
     }
 
     /// The same, but the thread surely sleeps: some drivers spin in their own waits.

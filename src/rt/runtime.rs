@@ -40,9 +40,14 @@ pub(crate) fn refuse_here() -> Result<()> {
     super::stream::hostfn::refuse_inside()
 }
 
+/// Whether this is a child process that forked without exec.
+pub(crate) fn is_forked() -> bool {
+    FORKED.load(Relaxed)
+}
+
 /// Refuses a call in a forked child with [`ErrorKind::NotInitialized`]: it would wait for threads that stayed behind.
 pub(crate) fn refuse_forked() -> Result<()> {
-    if FORKED.load(Relaxed) {
+    if is_forked() {
         return Err(Error::new(ErrorKind::NotInitialized, "this process was forked from one that used the runtime")
             .help("call exec in the child, or fork before the first call"));
     }
@@ -126,7 +131,7 @@ pub(super) fn drain_at_exit() {
 const EXIT_PATIENCE: Duration = Duration::from_secs(2);
 
 extern "C" fn drain() {
-    if FORKED.load(Relaxed) {
+    if is_forked() {
         return;
     }
     let start = Instant::now();

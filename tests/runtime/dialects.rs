@@ -25,6 +25,10 @@ macro_rules! shared_calls {
         pastey::paste! {
             pub use gridcl::$prefix::{
                 [<$prefix DeviceReset>] as device_reset, [<$prefix DeviceSynchronize>] as device_synchronize,
+                [<$prefix DeviceCanAccessPeer>] as device_can_access_peer,
+                [<$prefix DeviceEnablePeerAccess>] as device_enable_peer_access,
+                [<$prefix MemcpyPeer>] as memcpy_peer, [<$prefix MemcpyPeerAsync>] as memcpy_peer_async,
+                [<$prefix ErrorPeerAccessUnsupported>] as PEER_ACCESS_UNSUPPORTED,
                 [<$prefix EventCreate>] as event_create, [<$prefix EventCreateWithFlags>] as event_create_with_flags,
                 [<$prefix EventDestroy>] as event_destroy, [<$prefix EventElapsedTime>] as event_elapsed_time,
                 [<$prefix EventQuery>] as event_query, [<$prefix EventRecord>] as event_record,
@@ -45,6 +49,23 @@ macro_rules! shared_calls {
                 [<$prefix MemsetAsync>] as memset_async, [<$prefix ModuleGetFunction>] as module_get_function,
                 [<$prefix ModuleGetGlobal>] as module_get_global, [<$prefix ModuleLoad>] as module_load,
                 [<$prefix ModuleLoadData>] as module_load_data, [<$prefix ModuleUnload>] as module_unload,
+                [<$prefix IpcGetMemHandle>] as ipc_get_mem_handle,
+                [<$prefix IpcOpenMemHandle>] as ipc_open_mem_handle,
+                [<$prefix IpcCloseMemHandle>] as ipc_close_mem_handle, [<$prefix IpcMemHandle_t>] as IpcMemHandle,
+                [<$prefix MemcpyFromSymbolAsync>] as memcpy_from_symbol_async,
+                [<$prefix MemcpyToSymbolAsync>] as memcpy_to_symbol_async,
+                [<$prefix DeviceGetMemPool>] as device_get_mem_pool, [<$prefix FreeAsync>] as free_async,
+                [<$prefix MallocFromPoolAsync>] as malloc_from_pool_async,
+                [<$prefix MemPoolCreate>] as mem_pool_create, [<$prefix MemPoolDestroy>] as mem_pool_destroy,
+                [<$prefix MemPoolGetAttribute>] as mem_pool_get_attribute,
+                [<$prefix MemPoolSetAttribute>] as mem_pool_set_attribute,
+                [<$prefix MemPoolTrimTo>] as mem_pool_trim_to, [<$prefix MemPoolAttr>] as PoolAttribute,
+                [<$prefix MemPoolProps>] as PoolProps, [<$prefix MemPool_t>] as Pool,
+                [<$prefix MemLocation>] as Location, [<$prefix MemLocationType>] as LocationType,
+                [<$prefix MemAllocationType>] as AllocationType,
+                [<$prefix MemAllocationHandleType>] as AllocationHandleType,
+                [<$prefix PointerGetAttribute>] as pointer_get_attribute,
+                [<$prefix Pointer_attribute>] as PointerAttribute,
                 [<$prefix PeekAtLastError>] as peek_at_last_error, [<$prefix SetDevice>] as set_device,
                 [<$prefix StreamAddCallback>] as stream_add_callback, [<$prefix StreamCreate>] as stream_create,
                 [<$prefix StreamCreateWithFlags>] as stream_create_with_flags,
@@ -99,6 +120,15 @@ pub mod musa {
     pub const INVALID_IMAGE: Code = musaErrorInvalidKernelImage;
     pub const NOT_FOUND: Code = musaErrorSymbolNotFound;
 
+    /// Type, device, address for kernels and address for the host.
+    pub fn pointer_attributes(pointer: *const c_void) -> (Code, [i32; 2], [usize; 2]) {
+        let mut all = musaPointerAttributes { device: 77, ..Default::default() };
+        let code = unsafe { musaPointerGetAttributes(&mut all, pointer) };
+        (code, [all.r#type.0, all.device], [all.devicePointer.addr(), all.hostPointer.addr()])
+    }
+    pub unsafe fn malloc_async(pointer: *mut *mut c_void, bytes: usize, stream: Stream) -> Code {
+        unsafe { musaMallocAsync(pointer, bytes, stream) }
+    }
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { musaMallocHost(pointer, bytes) }
     }
@@ -126,6 +156,15 @@ pub mod tops {
     pub const INVALID_IMAGE: Code = topsErrorInvalidImage;
     pub const NOT_FOUND: Code = topsErrorNotFound;
 
+    /// Type, device, address for kernels and address for the host.
+    pub fn pointer_attributes(pointer: *const c_void) -> (Code, [i32; 2], [usize; 2]) {
+        let mut all = topsPointerAttribute_t { device: 77, ..Default::default() };
+        let code = unsafe { topsPointerGetAttributes(&mut all, pointer) };
+        (code, [all.memoryType.0, all.device], [all.device_pointer.addr(), all.host_pointer.addr()])
+    }
+    pub unsafe fn malloc_async(pointer: *mut *mut c_void, bytes: usize, stream: Stream) -> Code {
+        unsafe { topsMallocAsync(pointer, bytes, stream, 0) }
+    }
     pub unsafe fn host_malloc(pointer: *mut *mut c_void, bytes: usize) -> Code {
         unsafe { topsHostMalloc(pointer, bytes, topsHostMallocDefault) }
     }

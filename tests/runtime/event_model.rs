@@ -220,7 +220,7 @@ both_dialects! {
         let outcome = TestRunner::new(config).run(&steps(), |steps| {
             let made = [work::blocking(), work::blocking(), work::aside(), work::aside()];
             let handles: Vec<_> = std::iter::once(LEGACY).chain(made.iter().map(|made| **made)).collect();
-            let flags = |event: usize| if event % 2 == 0 { 0 } else { EVENT_DISABLE_TIMING };
+            let flags = |event: usize| if event.is_multiple_of(2) { 0 } else { EVENT_DISABLE_TIMING };
             let mut events: [_; EVENTS] = std::array::from_fn(|event| Some(work::point(flags(event))));
             let (mut model, mut gates) = (Model::default(), BTreeMap::<usize, Latch>::new());
             let at = |events: &[Option<work::Point>; EVENTS], event: usize| **events[event].as_ref().unwrap();

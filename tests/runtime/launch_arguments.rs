@@ -319,18 +319,22 @@ both_dialects! {
         ok!(free(other));
     }
 
-    fn images_and_samplers_are_not_supported_yet() {
+    fn images_take_live_arrays_and_lists_have_no_samplers() {
         let _guard = guard();
         let text = "__kernel void look(__global float *y, read_only image2d_t image, sampler_t by) {
             y[0] = read_imagef(image, by, (float2)(0, 0)).x;
-        }";
+        }
+        __kernel void sample(__global float *y, sampler_t by) { y[0] = 1; }";
         if SafeModule::from_source(device(), text).is_err() {
             eprintln!("skipped: this device has no images");
             return;
         }
         let module = load!(text);
-        let (look, y) = (function!(module, c"look"), put!([7f32; 1]));
-        fails!(start!(look, 1, 1, [y, 0usize, 0usize]), NOT_SUPPORTED, "argument = 1 of look: image2d_t image", "yet");
+        let (look, sample, y) = (function!(module, c"look"), function!(module, c"sample"), put!([7f32; 1]));
+        fails!(start!(look, 1, 1, [y, 0usize, 0usize]), INVALID_HANDLE, "null", "argument 1 of look: image2d_t image");
+        fails!(start!(look, 1, 1, [y, y, 0usize]), INVALID_HANDLE, "alive", "argument 1 of look: image2d_t image");
+        let how = "declare the sampler in the kernel's text";
+        fails!(start!(sample, 1, 1, [y, 0usize]), NOT_SUPPORTED, "argument = 1 of sample: sampler_t by", how);
         assert_eq!(fetch!(y, f32, 1), [7.0], "nothing ran");
         ok!(module_unload(module));
         ok!(free(y));

@@ -18,6 +18,7 @@ mod dialects;
 mod support;
 #[macro_use]
 mod blocks;
+mod boxes;
 #[macro_use]
 mod steps;
 
@@ -26,9 +27,15 @@ mod child;
 mod peer;
 mod work;
 
+mod array_tools;
+mod arrays;
+mod arrays_3d;
+mod arrays_kernels;
+mod arrays_order;
 mod callbacks;
 mod copies;
 mod copies_async;
+mod copies_named;
 mod copies_refused;
 mod current_device;
 mod default_stream;
@@ -52,10 +59,23 @@ mod module_parts;
 mod module_sources;
 mod modules;
 mod orders;
+mod peer_access;
+mod peer_boxes;
+mod peer_copies;
+mod peer_order;
+mod pitched;
+mod pitched_refused;
+mod pitched_safe;
+mod pointers;
+mod pools;
+mod pools_kept;
 mod process;
+mod random_copies;
+mod refused;
 mod safe;
 mod safe_lifetimes;
 mod sets;
+mod sets_wide;
 mod stream_ends;
 mod stream_faults;
 mod streams;

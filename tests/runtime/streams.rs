@@ -389,42 +389,6 @@ mod tops_alone {
         assert!(stream.is_null());
     }
 
-    /// OpenCL has neither; what is wrong is refused as such all the same.
-    #[test]
-    fn values_in_memory_are_neither_written_nor_waited_for() {
-        use gridcl::tops::{
-            topsErrorInvalidDevicePointer, topsErrorNotSupported, topsStreamWaitValue32, topsStreamWaitValue32Async,
-            topsStreamWaitValueEq, topsStreamWaitValueGte, topsStreamWaitValueNor, topsStreamWriteValue32,
-            topsStreamWriteValue32Async,
-        };
-        let _guard = guard();
-        let (cells, s, dead) = (work::Cells::new(1), work::blocking(), without_provenance_mut(0x1234_5678));
-        let mut host = 0u32;
-        let (word, mine) = (cells.at(0), (&raw mut host).cast());
-        for write in [topsStreamWriteValue32, topsStreamWriteValue32Async] {
-            fails!(write(*s, null_mut(), 1, 0), topsErrorInvalidDevicePointer, "WriteValue32", "dst = null");
-            fails!(write(*s, mine, 1, 0), topsErrorInvalidDevicePointer, "dst = 0x");
-            fails!(write(*s, word, 1, 1), INVALID_VALUE, "flags = 0x1");
-            fails!(write(dead, word, 1, 0), INVALID_HANDLE, "stream = 0x12345678");
-            for stream in [*s, LEGACY, PER_THREAD] {
-                fails!(write(stream, word, 1, 0), topsErrorNotSupported, "MemsetAsync");
-            }
-        }
-        for wait in [topsStreamWaitValue32, topsStreamWaitValue32Async] {
-            fails!(wait(*s, null_mut(), 1, 0), topsErrorInvalidDevicePointer, "WaitValue32", "dst = null");
-            fails!(wait(*s, mine, 1, 0), topsErrorInvalidDevicePointer, "dst = 0x");
-            for flags in [topsStreamWaitValueNor + 1, u32::MAX] {
-                fails!(wait(*s, word, 1, flags), INVALID_VALUE, &format!("flags = {flags:#x}"));
-            }
-            fails!(wait(dead, word, 1, topsStreamWaitValueEq), INVALID_HANDLE, "stream = 0x12345678");
-            for flags in topsStreamWaitValueGte..=topsStreamWaitValueNor {
-                fails!(wait(*s, word, 1, flags), topsErrorNotSupported, "StreamWaitEvent");
-            }
-        }
-        assert_eq!((cells.all(), host), (vec![0], 0), "nothing is written");
-        ok!(stream_query(*s));
-    }
-
     #[test]
     fn a_wait_takes_no_flags() {
         let _guard = guard();

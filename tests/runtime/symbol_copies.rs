@@ -168,14 +168,7 @@ both_dialects! {
         assert!(parts.iter().enumerate().all(|(at, &part)| part == at as u32 / 64 * 1000 + 19), "{parts:?}");
         ok!(module_unload(module));
     }
-}
 
-mod tops_alone {
-    use super::*;
-    use crate::dialects::tops::*;
-    use gridcl::tops::{topsMemcpyFromSymbolAsync, topsMemcpyToSymbolAsync};
-
-    #[test]
     fn asynchronous_copies_come_in_the_order_of_their_stream() {
         let _guard = guard();
         let module = load!(ORDER);
@@ -195,9 +188,9 @@ mod tops_alone {
                 ok!(launch_in!(stream, note, 1, 1, 0, [y_at, at]));
                 let value = [10 * (at + 1)];
                 let from = value.as_ptr().cast();
-                ok!(unsafe { topsMemcpyToSymbolAsync(symbol, from, 4, 0, HOST_TO_DEVICE, stream) });
+                ok!(unsafe { memcpy_to_symbol_async(symbol, from, 4, 0, HOST_TO_DEVICE, stream) });
                 let to = std::ptr::with_exposed_provenance_mut(pinned_at + 4 * at as usize);
-                ok!(unsafe { topsMemcpyFromSymbolAsync(to, symbol, 4, 0, DEVICE_TO_HOST, stream) });
+                ok!(unsafe { memcpy_from_symbol_async(to, symbol, 4, 0, DEVICE_TO_HOST, stream) });
             }
             assert_eq!(stream_query(stream), NOT_READY);
         });
@@ -211,7 +204,6 @@ mod tops_alone {
         ok!(free(y));
     }
 
-    #[test]
     fn asynchronous_copies_check_what_the_others_check_and_the_stream() {
         let _guard = guard();
         let module = load!(ORDER);
@@ -219,16 +211,16 @@ mod tops_alone {
         let mut stream = null_mut();
         ok!(unsafe { stream_create(&mut stream) });
         let to = |symbol, bytes, offset, kind, stream| unsafe {
-            topsMemcpyToSymbolAsync(symbol, [1i32, 2].as_ptr().cast(), bytes, offset, kind, stream)
+            memcpy_to_symbol_async(symbol, [1i32, 2].as_ptr().cast(), bytes, offset, kind, stream)
         };
-        fails!(to(symbol, 8, 0, HOST_TO_DEVICE, stream), INVALID_VALUE, "topsMemcpyToSymbolAsync: ", "has 4 bytes");
+        fails!(to(symbol, 8, 0, HOST_TO_DEVICE, stream), INVALID_VALUE, "MemcpyToSymbolAsync: ", "has 4 bytes");
         fails!(to(symbol, 4, 1, HOST_TO_DEVICE, stream), INVALID_VALUE, "1 + 4");
         fails!(to(symbol, 4, 0, DEVICE_TO_HOST, stream), INVALID_MEMCPY_DIRECTION, "kind = DeviceToHost");
         fails!(to(null(), 4, 0, HOST_TO_DEVICE, stream), INVALID_SYMBOL, "symbol = 0x0");
         let mut from = |symbol, bytes, offset, kind, stream| unsafe {
-            topsMemcpyFromSymbolAsync(data.as_mut_ptr().cast(), symbol, bytes, offset, kind, stream)
+            memcpy_from_symbol_async(data.as_mut_ptr().cast(), symbol, bytes, offset, kind, stream)
         };
-        fails!(from(symbol, 8, 0, DEVICE_TO_HOST, stream), INVALID_VALUE, "topsMemcpyFromSymbolAsync: ");
+        fails!(from(symbol, 8, 0, DEVICE_TO_HOST, stream), INVALID_VALUE, "MemcpyFromSymbolAsync: ");
         fails!(from(symbol, 4, 0, HOST_TO_DEVICE, stream), INVALID_MEMCPY_DIRECTION, "kind = HostToDevice");
         fails!(from(null(), 4, 0, DEVICE_TO_HOST, stream), INVALID_SYMBOL, "symbol = 0x0");
         ok!(stream_destroy(stream));

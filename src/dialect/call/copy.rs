@@ -2,7 +2,8 @@
 
 use crate::dialect::{Dialect, handle};
 use crate::error::Result;
-use crate::rt::copy::{self, CopyKind, Mode, fill};
+use crate::rt::copy::{self, CopyKind, Mode, Pattern, fill};
+use bytemuck::NoUninit;
 use std::ffi::{c_int, c_void};
 
 /// The default stream, which calls without a stream of their own use.
@@ -65,12 +66,34 @@ unsafe fn run<D: Dialect>(
 
 /// `Memset`: the low byte of `value`, over and over, in the default stream.
 pub(crate) fn memset<D: Dialect>(pointer: *mut c_void, value: c_int, bytes: usize) -> Result<()> {
-    fill::set(&handle::stream::<D>(DEFAULT)?, pointer.addr(), low_byte(value), bytes, Mode::Sync)
+    set::<D, _>(pointer, low_byte(value), bytes, DEFAULT, Mode::Sync)
 }
 
 /// `MemsetAsync`: the same in a stream.
 pub(crate) fn memset_async<D: Dialect>(pointer: *mut c_void, value: c_int, bytes: usize, stream: usize) -> Result<()> {
-    fill::set(&handle::stream::<D>(stream)?, pointer.addr(), low_byte(value), bytes, Mode::Async)
+    set::<D, _>(pointer, low_byte(value), bytes, stream, Mode::Async)
+}
+
+/// `MemsetD8`, `MemsetD16` and `MemsetD32`: `count` elements of the value's own width.
+pub(crate) fn memset_wide<D: Dialect, T: NoUninit>(pointer: *mut c_void, value: T, count: usize) -> Result<()> {
+    set::<D, T>(pointer, value, count, DEFAULT, Mode::Sync)
+}
+
+/// The same in a stream.
+pub(crate) fn memset_wide_async<D: Dialect, T: NoUninit>(
+    pointer: *mut c_void,
+    value: T,
+    count: usize,
+    stream: usize,
+) -> Result<()> {
+    set::<D, T>(pointer, value, count, stream, Mode::Async)
+}
+
+fn set<D: Dialect, T: NoUninit>(pointer: *mut c_void, value: T, count: usize, stream: usize, mode: Mode) -> Result<()> {
+    let stream = handle::stream::<D>(stream)?;
+    // Every width that the calls have is one that a pattern can be told by.
+    let Some(pattern) = Pattern::of(bytemuck::bytes_of(&value)) else { return Ok(()) };
+    fill::set(&stream, pointer.addr(), &pattern, (count, size_of::<T>()), mode)
 }
 
 fn low_byte(value: c_int) -> u8 {

@@ -26,5 +26,8 @@ pub(crate) unsafe fn launch<D: Dialect>(
     let stream = handle::stream::<D>(stream)?;
     let dims = |dims: dim3| Dim3::new(dims.x, dims.y, dims.z);
     // SAFETY: the caller's.
-    unsafe { launch::launch_list(&kernel, dims(grid), dims(block), args, shared, &stream) }
+    unsafe {
+        let array = |array| handle::array::<D>("array", array);
+        launch::launch_list(&kernel, dims(grid), dims(block), args, shared, &stream, &array)
+    }
 }

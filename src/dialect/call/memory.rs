@@ -31,6 +31,24 @@ pub(crate) unsafe fn malloc<D: Dialect>(out: *mut *mut c_void, bytes: usize, zer
     Ok(())
 }
 
+/// `ExtMallocWithFlags`: the same with flags, which are kept.
+///
+/// # Safety
+/// `out` has to be null or writable.
+pub(crate) unsafe fn malloc_with_flags<D: Dialect>(
+    out: *mut *mut c_void,
+    bytes: usize,
+    flags: c_uint,
+    known: c_uint,
+) -> Result<()> {
+    // SAFETY: the caller's.
+    let out = unsafe { Out::new("ptr", out) }?;
+    check_flags(flags, known)?;
+    let allocation = memory::allocate_with(&thread::device::<D>()?.context()?, bytes, Kind::Device, flags)?;
+    out.set(allocation.base() as *mut c_void);
+    Ok(())
+}
+
 /// `Free`: gives device memory back, after all work of its device. Null is nothing to free.
 pub(crate) fn free<D: Dialect>(pointer: *mut c_void) -> Result<()> {
     if pointer.is_null() {

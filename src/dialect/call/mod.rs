@@ -1,6 +1,7 @@
 //! The calls that the dialects share, in C's terms: pointers to results, flags, null rules. A table line names one
 //! of them and says what is the dialect's own.
 
+pub(crate) mod array;
 pub(crate) mod copy;
 pub(crate) mod device;
 pub(crate) mod error;
@@ -10,7 +11,12 @@ pub(crate) mod launch;
 pub(crate) mod managed;
 pub(crate) mod memory;
 pub(crate) mod module;
+pub(crate) mod peer;
+pub(crate) mod pitched;
+pub(crate) mod pointer;
+pub(crate) mod pool;
 pub(crate) mod property;
+pub(crate) mod refused;
 pub(crate) mod stream;
 pub(crate) mod symbol;
 

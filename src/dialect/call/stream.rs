@@ -4,7 +4,6 @@ use super::{Out, check_flags, null};
 use crate::dialect::handle::{self, Object};
 use crate::dialect::{Dialect, thread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::rt::memory::{self, Found};
 use crate::rt::stream::{PRIORITIES, StreamFlags};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -94,41 +93,6 @@ pub(crate) unsafe fn priority_range<D: Dialect>(least: *mut c_int, greatest: *mu
         }
     }
     Ok(())
-}
-
-/// `StreamWriteValue32` and its asynchronous form: not there, as the call says once its arguments are right.
-pub(crate) fn write_value<D: Dialect>(stream: usize, address: usize, flags: c_uint) -> Result<()> {
-    check_word(address)?;
-    check_flags(flags, 0)?;
-    handle::stream::<D>(stream)?;
-    Err(Error::new(ErrorKind::NotSupported, "OpenCL has no write of a value in stream order that other work waits for")
-        .help("set memory with MemsetAsync, and let other streams wait for an event"))
-}
-
-/// `StreamWaitValue32` and its asynchronous form: the same.
-pub(crate) fn wait_value<D: Dialect>(stream: usize, address: usize, compare: c_uint, last: c_uint) -> Result<()> {
-    check_word(address)?;
-    if compare > last {
-        return Err(Error::new(ErrorKind::InvalidValue, "there is no such comparison")
-            .argument("flags", format_args!("{compare:#x}"))
-            .help(format!("comparisons are 0 to {last}")));
-    }
-    handle::stream::<D>(stream)?;
-    Err(Error::new(ErrorKind::NotSupported, "OpenCL has no wait for a value in memory")
-        .help("record an event behind the work and use StreamWaitEvent"))
-}
-
-/// Refuses what is no address of a word that the runtime knows.
-fn check_word(address: usize) -> Result<()> {
-    let refuse = |problem| Error::new(ErrorKind::InvalidDevicePointer, problem);
-    if address == 0 {
-        return Err(refuse("the pointer must not be null").argument("dst", "null"));
-    }
-    match memory::find(address, size_of::<u32>())? {
-        Found::Known(_) => Ok(()),
-        Found::Freed => Err(refuse("the memory was freed").argument("dst", format_args!("{address:#x}"))),
-        Found::Foreign => Err(refuse("it is not memory of the runtime").argument("dst", format_args!("{address:#x}"))),
-    }
 }
 
 /// What a callback is given: the program's own pointers, which the runtime carries to another thread unopened.

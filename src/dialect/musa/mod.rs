@@ -15,7 +15,10 @@
 //! }
 //! ```
 
+mod arrays;
+mod boxes;
 mod codes;
+mod pointers;
 mod properties;
 mod table;
 mod types;

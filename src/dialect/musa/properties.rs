@@ -9,10 +9,11 @@
 use super::types::*;
 use crate::dialect::call::property::{int, size, text, until_nul};
 use crate::error::{Error, ErrorKind, Result};
+use crate::rt::copy::shape::{MAX_PITCH, PITCH_ALIGNMENT};
 use crate::rt::device::Device;
 use std::ffi::c_int;
 
-/// What addresses and pitches of gridcl's are multiples of, textures' and surfaces' included.
+/// What addresses of gridcl's are multiples of, textures' and surfaces' included.
 const ALIGNMENT: usize = 256;
 
 /// Launches are refused when grid times block passes 2^32 - 1 along an axis, and the field is a C integer, so with
@@ -31,8 +32,7 @@ pub(crate) fn properties(device: Device) -> musaDeviceProp {
         totalGlobalMem: size(caps.global_bytes),
         sharedMemPerBlock: size(caps.local_bytes),
         warpSize: int(caps.warp_size),
-        // CUDA's.
-        memPitch: c_int::MAX as usize,
+        memPitch: MAX_PITCH,
         maxThreadsPerBlock: int(caps.max_work_group),
         maxThreadsDim: caps.max_work_items.map(int),
         maxGridSize: MAX_GRID,
@@ -41,7 +41,7 @@ pub(crate) fn properties(device: Device) -> musaDeviceProp {
         major: int(major),
         minor: int(minor),
         textureAlignment: ALIGNMENT,
-        texturePitchAlignment: ALIGNMENT,
+        texturePitchAlignment: PITCH_ALIGNMENT,
         surfaceAlignment: ALIGNMENT,
         multiProcessorCount: int(caps.compute_units),
         integrated: c_int::from(caps.unified_memory),
@@ -216,8 +216,9 @@ fn ability(prop: &musaDeviceProp, attribute: musaDeviceAttr) -> Option<c_int> {
         musaDevAttrHostRegisterSupported => 1,
         // The flag is accepted, but nothing keeps kernels from writing there.
         musaDevAttrHostRegisterReadOnlySupported => 0,
-        // Not in this version.
-        musaDevAttrMemoryPoolsSupported | musaDevAttrMemoryPoolSupportedHandleTypes => 0,
+        musaDevAttrMemoryPoolsSupported => 1,
+        // Pools are not shared between processes.
+        musaDevAttrMemoryPoolSupportedHandleTypes => 0,
         // Not with OpenCL.
         musaDevAttrCanFlushRemoteWrites
         | musaDevAttrSparseMusaArraySupported

@@ -9,6 +9,7 @@
 mod device;
 mod launch;
 mod memory;
+mod pool;
 mod property;
 
 use std::ffi::{c_char, c_int, c_void};
@@ -17,7 +18,7 @@ use std::ptr::without_provenance_mut;
 use super::codes::musaError_t;
 use crate::dialect::c_enum::{c_flags, c_handle, c_struct};
 
-pub use self::{device::*, launch::*, memory::*, property::*};
+pub use self::{device::*, launch::*, memory::*, pool::*, property::*};
 pub use crate::dialect::dim3::dim3;
 
 // ---- Handles
@@ -33,6 +34,8 @@ c_handle! {
     pub type musaFunction_t = *mut musaFunction_st;
     /// An array: an image of one, two or three dimensions.
     pub type musaArray_t = *mut musaArray;
+    /// A memory pool: what stream-ordered allocations are taken from.
+    pub type musaMemPool_t = *mut musaMemPoolHandle_st;
 }
 
 /// An array that is only read.

@@ -17,6 +17,7 @@
 //! ```
 
 mod codes;
+mod pointers;
 mod properties;
 mod table;
 mod types;

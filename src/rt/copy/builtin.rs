@@ -1,6 +1,6 @@
 //! The runtime's own kernels for filling and copying, built at first use in each context.
 
-use super::{Pitch, Region};
+use super::{Extent, Pitch, Region};
 use crate::cl::queue::Queue;
 use crate::cl::{Context as ClContext, Failure, Kernel, Program};
 use crate::rt::context::Context;
@@ -8,12 +8,16 @@ use crate::rt::memory::Place;
 use parking_lot::Mutex;
 
 /// Their text (`kernels_cl/`): OpenCL C 1.2 without anything optional.
-const SOURCE: &str = concat!(include_str!("../../../kernels_cl/fill.cl"), include_str!("../../../kernels_cl/copy.cl"));
+const SOURCE: &str = concat!(
+    include_str!("../../../kernels_cl/fill.cl"),
+    include_str!("../../../kernels_cl/fill_box.cl"),
+    include_str!("../../../kernels_cl/copy.cl")
+);
 
 /// Work items in a group; every device that is worth a kernel of ours takes as many.
 const GROUP: usize = 256;
 
-/// Work items of a copy along a row and down the rows at most; they stride over what is beyond. Multiples of every
+/// Work items of a box along a row and down the rows at most; they stride over what is beyond. Multiples of every
 /// work group's sides.
 const MAX_ACROSS: usize = 1 << 20;
 const MAX_DOWN: usize = 1 << 14;
@@ -27,28 +31,51 @@ struct Kernels {
     /// For shared virtual memory, and for buffer objects: NVIDIA's driver (580.159) refuses a launch after both for
     /// one argument of one object.
     fill: [Kernel; 2],
+    fill_box: [Kernel; 2],
     /// The same by what the target is, and then the source.
     copy: [[Kernel; 2]; 2],
     group: usize,
 }
 
 impl Builtin {
-    /// Fills `bytes` from `to` on with a 4-byte word.
+    /// Fills `bytes` from `to` on with a word of 16 bytes, which is what an address that is a multiple of 16 gets.
+    /// Buffer objects start at such addresses: OpenCL aligns them to 128 bytes at least.
     pub(crate) fn fill(
         &self,
         context: &Context,
         queue: &Queue,
         to: Place<'_>,
         bytes: usize,
-        word: u32,
+        word: &[u8; 16],
     ) -> Result<(), Failure> {
         self.with(context.cl(), |kernels| {
             let fill = &mut kernels.fill[variant(to)];
             let offset = place(fill, 0, to)?;
             fill.set_bytes(1, &(offset as u64).to_ne_bytes())?;
             fill.set_bytes(2, &(bytes as u64).to_ne_bytes())?;
-            fill.set_bytes(3, &word.to_ne_bytes())?;
+            fill.set_bytes(3, word)?;
             run(queue, fill, (bytes / 16).max(32), kernels.group)
+        })
+    }
+
+    /// Fills a box with a 4-byte word.
+    pub(super) fn fill_box(
+        &self,
+        context: &Context,
+        queue: &Queue,
+        to: Place<'_>,
+        (extent, pitch): (Extent, Pitch),
+        word: u32,
+    ) -> Result<(), Failure> {
+        self.with(context.cl(), |kernels| {
+            let fill = &mut kernels.fill_box[variant(to)];
+            set_end(fill, 0, to, pitch)?;
+            for (index, value) in (4..).zip([extent.width, extent.rows, extent.slices]) {
+                fill.set_bytes(index, &(value as u64).to_ne_bytes())?;
+            }
+            fill.set_bytes(7, &word.to_ne_bytes())?;
+            let (global, local) = rows(kernels.group, extent.width.div_ceil(16), extent);
+            queue.run(fill, &global, &local, 2)
         })
     }
 
@@ -71,12 +98,8 @@ impl Builtin {
                 copy.set_bytes(index, &(value as u64).to_ne_bytes())?;
             }
             copy.set_bytes(11, &(unit as u32).to_ne_bytes())?;
-            let (units, lines) = (extent.width / unit, extent.rows.saturating_mul(extent.slices));
-            let across = units.next_power_of_two().min(kernels.group);
-            let down = kernels.group / across;
-            let global =
-                [units.next_multiple_of(across).min(MAX_ACROSS), lines.next_multiple_of(down).min(MAX_DOWN), 1];
-            queue.run(copy, &global, &[across, down, 1], 2)
+            let (global, local) = rows(kernels.group, extent.width / unit, extent);
+            queue.run(copy, &global, &local, 2)
         })
     }
 
@@ -102,11 +125,15 @@ impl Kernels {
             broken.failure
         })?;
         let pair = |name| Ok::<_, Failure>([Kernel::new(&program, name)?, Kernel::new(&program, name)?]);
-        let (fill, copy) = (pair("gridcl_fill")?, [pair("gridcl_copy")?, pair("gridcl_copy")?]);
-        let group = fill[0].work_group()?.max_size.min(copy[0][0].work_group()?.max_size).clamp(1, GROUP);
+        let (fill, fill_box) = (pair("gridcl_fill")?, pair("gridcl_fill_box")?);
+        let copy = [pair("gridcl_copy")?, pair("gridcl_copy")?];
+        let mut group = GROUP;
+        for kernel in [&fill[0], &fill_box[0], &copy[0][0]] {
+            group = group.min(kernel.work_group()?.max_size).max(1);
+        }
         // A power of two, which halves into the sides of a work group.
         let group = 1 << group.ilog2();
-        Ok(Self { fill, copy, group })
+        Ok(Self { fill, fill_box, copy, group })
     }
 }
 
@@ -115,7 +142,7 @@ fn variant(place: Place<'_>) -> usize {
     usize::from(matches!(place, Place::Buffer(..)))
 }
 
-/// Sets the four arguments for one end of a copy: pointer, offset, and pitches.
+/// Sets the four arguments for a box: pointer, offset, and pitches.
 fn set_end(kernel: &mut Kernel, index: u32, end: Place<'_>, pitch: Pitch) -> Result<(), Failure> {
     let offset = place(kernel, index, end)?;
     for (index, value) in (index + 1..).zip([offset, pitch.row, pitch.slice]) {
@@ -134,4 +161,13 @@ pub(crate) fn place(kernel: &mut Kernel, index: u32, place: Place<'_>) -> Result
 
 fn run(queue: &Queue, kernel: &Kernel, items: usize, group: usize) -> Result<(), Failure> {
     queue.run(kernel, &[items.next_multiple_of(group), 1, 1], &[group, 1, 1], 1)
+}
+
+/// Global and local sizes, in groups of so many, for units of a row along x and all rows of a box along y.
+fn rows(group: usize, units: usize, extent: Extent) -> ([usize; 3], [usize; 3]) {
+    let across = units.next_power_of_two().min(group);
+    let down = group / across;
+    let lines = extent.rows.saturating_mul(extent.slices);
+    let global = [units.min(MAX_ACROSS).next_multiple_of(across), lines.min(MAX_DOWN).next_multiple_of(down), 1];
+    (global, [across, down, 1])
 }

@@ -1,47 +1,54 @@
-//! Sets: a byte, over and over.
+//! Sets: a pattern, over and over.
 
-use super::{End, Mode};
+use super::{End, Mode, Pattern, peer};
 use crate::cl::{Failure, Queue};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::{self, Kind, Place};
 use crate::rt::stream::Stream;
 use std::sync::Arc;
 
-/// Host memory is filled from a device block of at most this size.
-const PATTERN_BYTES: usize = 4 << 20;
+/// Host memory is filled from a device block of at most this size, a multiple of every pattern's.
+const BLOCK_BYTES: usize = 4 << 20;
 
-/// Sets `bytes` bytes from `address` on to `byte`, in the order of `stream`. Returns before it is done, but for
-/// [`Mode::Sync`] on host memory (behaviour.md 2.4).
+/// Sets `count` elements of `size` bytes each from `address` on to `pattern`, in the order of `stream`. Returns before
+/// it is done, but for [`Mode::Sync`] on host memory (behaviour.md 2.4).
 ///
 /// # Errors
-/// [`crate::ErrorKind::InvalidValue`] for a null, freed, unknown or overrun pointer; nothing is written then.
-pub(crate) fn set(stream: &Stream, address: usize, byte: u8, bytes: usize, mode: Mode) -> Result<()> {
+/// [`ErrorKind::InvalidValue`] for a null, freed, unknown or overrun pointer; nothing is written then.
+pub(crate) fn set(
+    stream: &Stream,
+    address: usize,
+    pattern: &Pattern,
+    (count, size): (usize, usize),
+    mode: Mode,
+) -> Result<()> {
     stream.context().check()?;
+    let bytes = count.checked_mul(size).ok_or_else(|| {
+        Error::new(ErrorKind::InvalidValue, format!("no memory holds that many elements of {size} bytes"))
+            .argument("count", count)
+    })?;
     if bytes == 0 {
         return Ok(());
     }
     let end = End::find("ptr", address, bytes, true)?;
     let Some(owner) = &end.owner else { return Ok(()) };
     if owner.kind().is_host() {
-        return set_host(stream, address, byte, bytes, mode);
+        return set_host(stream, address, pattern, bytes, mode);
     }
     let context = owner.context();
     if Arc::ptr_eq(context, stream.context()) {
         context.submit(stream.lane(), |queue| {
             end.lend(context, queue)?;
-            enqueue(context, queue, end.place(), byte, bytes)
+            enqueue(context, queue, end.place(), pattern, bytes)
         })?;
         let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
         return if waits { context.wait(stream.lane()) } else { Ok(()) };
     }
-    // Memory of another device than the stream's: behind the stream's work, and done when the call returns.
-    stream.wait_turn()?;
-    context.submit(Context::LEGACY, |queue| {
-        end.lend(context, queue)?;
-        enqueue(context, queue, end.place(), byte, bytes)
-    })?;
-    context.wait(Context::LEGACY)
+    let (context, pattern) = (Arc::clone(context), *pattern);
+    peer::set(stream, &context, end, mode, move |context, queue, end| {
+        enqueue(context, queue, end.place(), &pattern, bytes)
+    })
 }
 
 /// Enqueues a set of device memory.
@@ -49,37 +56,54 @@ pub(crate) fn enqueue(
     context: &Arc<Context>,
     queue: &Queue,
     to: Place<'_>,
-    byte: u8,
+    pattern: &Pattern,
     bytes: usize,
 ) -> Result<(), Failure> {
-    if context.caps().fills_with_a_kernel() {
-        return context.builtin().fill(context, queue, to, bytes, u32::from_ne_bytes([byte; 4]));
+    let (Place::Svm(at) | Place::Host(at) | Place::Buffer(_, at)) = to;
+    // OpenCL's own fill takes no pattern across its alignment.
+    if context.caps().fills_with_a_kernel() || !pattern.suits(at, bytes) {
+        return context.builtin().fill(context, queue, to, bytes, &pattern.aligned(at));
     }
     match to {
-        Place::Buffer(buffer, at) => queue.fill(buffer, at, byte, bytes),
+        Place::Buffer(buffer, at) => queue.fill(buffer, at, pattern.once(), bytes),
         // SAFETY: the range was found in the map.
-        Place::Svm(to) | Place::Host(to) => unsafe { queue.fill_svm(to, byte, bytes) },
+        Place::Svm(to) | Place::Host(to) => unsafe { queue.fill_svm(to, pattern.once(), bytes) },
     }
 }
 
 /// Host memory in stream order: a block of device memory is filled and copied out.
-fn set_host(stream: &Stream, address: usize, byte: u8, bytes: usize, mode: Mode) -> Result<()> {
+fn set_host(stream: &Stream, address: usize, pattern: &Pattern, bytes: usize, mode: Mode) -> Result<()> {
     if mode == Mode::Sync {
         stream.wait_turn()?;
         // SAFETY: the range is live host memory that the runtime knows.
-        unsafe { std::ptr::write_bytes(address as *mut u8, byte, bytes) };
+        unsafe { by_hand(address as *mut u8, pattern, bytes) };
         return Ok(());
     }
     let context = stream.context();
-    let pattern = memory::allocate(context, bytes.min(PATTERN_BYTES), Kind::Device)?;
-    let filled = set(stream, pattern.base(), byte, pattern.bytes(), Mode::Async);
+    let block = memory::allocate(context, bytes.min(BLOCK_BYTES), Kind::Device)?;
+    let filled = set(stream, block.base(), pattern, (block.bytes(), 1), Mode::Async);
     let copied = filled.and_then(|()| {
-        (0..bytes).step_by(PATTERN_BYTES).try_for_each(|done| {
-            let step = PATTERN_BYTES.min(bytes - done);
+        (0..bytes).step_by(BLOCK_BYTES).try_for_each(|done| {
+            let step = BLOCK_BYTES.min(bytes - done);
             // SAFETY: both ranges are known to the runtime.
-            unsafe { super::copy(stream, address + done, pattern.base(), step, super::CopyKind::Default, mode) }
+            unsafe { super::copy(stream, address + done, block.base(), step, super::CopyKind::Default, mode) }
         })
     });
-    memory::give_up(&pattern);
+    memory::give_up(&block);
     copied
+}
+
+/// # Safety
+/// The range has to be writable.
+unsafe fn by_hand(to: *mut u8, pattern: &Pattern, bytes: usize) {
+    let once = pattern.repeated();
+    let mut done = once.len().min(bytes);
+    // SAFETY: `done` bytes are within the range and within the pattern.
+    unsafe { to.copy_from_nonoverlapping(once.as_ptr(), done) };
+    while done < bytes {
+        let step = done.min(bytes - done);
+        // SAFETY: the first `done` bytes are written, and the next `step` are within the range.
+        unsafe { to.add(done).copy_from_nonoverlapping(to, step) };
+        done += step;
+    }
 }

@@ -1,8 +1,13 @@
 //! Copies and sets: a request is validated against the address map, planned without a device, then carried out.
 
+pub(crate) mod array;
 pub(crate) mod builtin;
 pub(crate) mod fill;
+pub(crate) mod fill_box;
+mod pattern;
+pub(crate) mod peer;
 pub(crate) mod plan;
+pub(crate) mod relay;
 mod run;
 pub(crate) mod shape;
 pub(crate) mod staging;
@@ -13,6 +18,7 @@ use super::memory::{self, Allocation, Found, Kind, Place};
 use super::stream::Stream;
 use crate::cl::{Buffer, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
+pub(crate) use pattern::Pattern;
 pub(crate) use plan::Mode;
 use plan::{Plan, Side};
 pub(crate) use shape::{Extent, Pitch, Region};
@@ -165,24 +171,30 @@ pub(crate) unsafe fn copy_region(
     if region.extent.is_empty() {
         return Ok(());
     }
+    let target = End::find("dst", to, span(region.extent, region.to)?, kind.target_is_device())?;
+    let source = End::find("src", from, span(region.extent, region.from)?, kind.source_is_device())?;
+    // Now that its ends are known to be within the address space.
     let region = region.collapsed();
-    let target = End::find("dst", to, span(region, region.to)?, kind.target_is_device())?;
-    let source = End::find("src", from, span(region, region.from)?, kind.source_is_device())?;
     let (to_side, from_side) = (target.side(), source.side());
     if to_side == from_side && region.overlaps(to, from) {
         return Err(Error::new(ErrorKind::InvalidValue, "source and destination overlap")
             .argument("count", region.extent.width)
             .help(format!("the ranges start {} bytes apart", to.abs_diff(from))));
     }
-    let Plan { route, waits } = plan::plan(to_side, from_side, mode);
+    let plan = plan::plan(to_side, from_side, mode);
+    if peer::is_foreign(stream, &target, &source) {
+        // SAFETY: as below.
+        return unsafe { peer::copy(stream, target, source, region, plan, mode) };
+    }
+    let Plan { route, waits } = plan;
     // SAFETY: the caller's; what the runtime knows has been checked to hold the box.
     unsafe { run::run(stream, &target, &source, region, route, waits) }
 }
 
 /// The bytes from a box's first to its last.
-fn span(region: Region, pitch: Pitch) -> Result<usize> {
-    region.extent.span(pitch).ok_or_else(|| {
-        let Extent { width, rows, slices } = region.extent;
+fn span(extent: Extent, pitch: Pitch) -> Result<usize> {
+    extent.span(pitch).ok_or_else(|| {
+        let Extent { width, rows, slices } = extent;
         Error::new(ErrorKind::InvalidValue, "it ends beyond the address space")
             .argument("extent", format_args!("{width} bytes x {rows} rows x {slices} slices"))
     })

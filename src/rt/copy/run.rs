@@ -13,10 +13,7 @@ use std::sync::Arc;
 /// Up to here a copy that finds everything idle is quicker by hand than through a queue.
 const BY_HAND_BYTES: usize = 256 << 10;
 
-/// Host memory between two devices, per step.
-const HOP_BYTES: usize = 16 << 20;
-
-/// Carries out a copy whose ends are checked.
+/// Carries out a copy whose ends are checked and on the stream's device or the host.
 ///
 /// # Safety
 /// Host ranges have to be valid for as long as the route needs them.
@@ -35,17 +32,9 @@ pub(super) unsafe fn run(
             unsafe { by_hand(to.address, from.address, region) };
             Ok(())
         }
-        Route::Across => across(stream, to, from, region),
         Route::Within if to.address == from.address && region.to == region.from => Ok(()),
-        _ => {
-            let device = [to, from].into_iter().find_map(|end| end.owner.as_ref().filter(|o| !o.kind().is_host()));
-            let context = device.map_or(stream.context(), |owner| owner.context());
-            if !Arc::ptr_eq(context, stream.context()) {
-                return elsewhere(stream, context, to, from, region);
-            }
-            // SAFETY: the caller's.
-            unsafe { on_device(stream, context, to, from, region, route, waits) }
-        }
+        // SAFETY: the caller's.
+        _ => unsafe { on_device(stream, stream.context(), to, from, region, route, waits) },
     }
 }
 
@@ -98,7 +87,13 @@ fn can_go_by_hand(context: &Context, to: &End, from: &End) -> bool {
 }
 
 /// Enqueues one copy, as one command. Never both ends on the host.
-fn enqueue(context: &Arc<Context>, queue: &Arc<Queue>, to: &End, from: &End, region: Region) -> Result<(), Failure> {
+pub(super) fn enqueue(
+    context: &Arc<Context>,
+    queue: &Arc<Queue>,
+    to: &End,
+    from: &End,
+    region: Region,
+) -> Result<(), Failure> {
     to.lend(context, queue)?;
     from.lend(context, queue)?;
     if region.is_flat() {
@@ -149,42 +144,6 @@ fn enqueue_box(
         }
         _ => context.builtin().copy(context, queue, to.place(), from.place(), region),
     }
-}
-
-/// A copy on another device than the stream's: behind the stream's work, and done when the call returns.
-fn elsewhere(stream: &Stream, context: &Arc<Context>, to: &End, from: &End, region: Region) -> Result<()> {
-    stream.wait_turn()?;
-    context.submit(Context::LEGACY, |queue| enqueue(context, queue, to, from, region))?;
-    context.wait(Context::LEGACY)
-}
-
-/// From one device to another through pinned host memory: a pointer of one context is never given to a queue of
-/// another, because drivers take it and write wrong data.
-fn across(stream: &Stream, to: &End, from: &End, region: Region) -> Result<()> {
-    stream.wait_turn()?;
-    let bytes = region.extent.width;
-    let (Some(target), Some(source)) = (&to.owner, &from.owner) else { return Ok(()) };
-    let hop = staging::take(source.context(), bytes.min(HOP_BYTES))?;
-    let mut outcome = Ok(());
-    let part = |owner: &Arc<_>, address| End { address, owner: Some(Arc::clone(owner)) };
-    for done in (0..bytes).step_by(HOP_BYTES) {
-        let step = Region::flat(HOP_BYTES.min(bytes - done));
-        let between = End::host(hop.address());
-        outcome = [
-            (source.context(), &between, &part(source, from.address + done)),
-            (target.context(), &part(target, to.address + done), &between),
-        ]
-        .into_iter()
-        .try_for_each(|(context, to, from)| {
-            context.submit(Context::LEGACY, |queue| enqueue(context, queue, to, from, step))?;
-            context.wait(Context::LEGACY)
-        });
-        if outcome.is_err() {
-            break;
-        }
-    }
-    source.context().staging().put(hop);
-    outcome
 }
 
 /// # Safety

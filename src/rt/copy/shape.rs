@@ -1,5 +1,11 @@
 //! Boxes of bytes: rows of a width, in slices, and how they lie in memory. Plain arithmetic, without a device.
 
+/// What the pitch of pitched memory is a multiple of: that of CUDA's devices.
+pub(crate) const PITCH_ALIGNMENT: usize = 512;
+
+/// No pitch is larger, as with CUDA.
+pub(crate) const MAX_PITCH: usize = i32::MAX as usize;
+
 /// How much is copied or set: `width` bytes of each of `rows` rows of each of `slices` slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
@@ -53,9 +59,44 @@ impl Extent {
         pitch.slice.checked_mul(self.slices - 1)?.checked_add(rows)?.checked_add(self.width)
     }
 
+    /// The pitch of memory for boxes of so many bytes a row and so many rows a slice; `None` beyond [`MAX_PITCH`].
+    pub(crate) fn padded(self) -> Option<Pitch> {
+        let row = self.width.checked_next_multiple_of(PITCH_ALIGNMENT).filter(|&row| row <= MAX_PITCH)?;
+        Some(Pitch { row, slice: row.saturating_mul(self.rows) })
+    }
+
+    /// Cuts it into boxes of at most `limit` bytes, whole rows and slices where those are as small; each with where it
+    /// begins, as bytes, rows and slices.
+    pub(crate) fn pieces(self, limit: usize) -> impl Iterator<Item = (Self, [usize; 3])> {
+        let slice = self.width.saturating_mul(self.rows);
+        let (width, rows, slices) = match (self.width, slice) {
+            (width, _) if width > limit => (limit, 1, 1),
+            (width, slice) if slice > limit => (width, limit / width, 1),
+            (width, slice) => (width, self.rows, limit / slice.max(1)),
+        };
+        let step = move |whole: usize, step: usize| (0..whole).step_by(step.max(1));
+        step(self.slices, slices).flat_map(move |z| {
+            step(self.rows, rows).flat_map(move |y| {
+                step(self.width, width).map(move |x| {
+                    let left = [self.width - x, self.rows - y, self.slices - z];
+                    let extent =
+                        Self { width: width.min(left[0]), rows: rows.min(left[1]), slices: slices.min(left[2]) };
+                    (extent, [x, y, z])
+                })
+            })
+        })
+    }
+
     /// Offsets of its rows, in order.
     pub(crate) fn rows(self, pitch: Pitch) -> impl Iterator<Item = usize> {
         (0..self.slices).flat_map(move |z| (0..self.rows).map(move |y| z * pitch.slice + y * pitch.row))
+    }
+}
+
+impl Pitch {
+    /// The offset of a place in a box, given as bytes, rows and slices.
+    pub(crate) fn offset(self, [x, y, z]: [usize; 3]) -> usize {
+        z * self.slice + y * self.row + x
     }
 }
 
@@ -66,7 +107,8 @@ impl Region {
         Self { extent, to: extent.tight(), from: extent.tight() }
     }
 
-    /// The same bytes with as few rows as can be: rows that follow each other at both ends are one.
+    /// The same bytes with as few rows as can be: rows that follow each other at both ends are one. Both spans have to
+    /// lie within the address space.
     pub(crate) fn collapsed(self) -> Self {
         let Self { mut extent, mut to, mut from } = self;
         let follow = |pitch: Pitch, extent: Extent| pitch.slice == pitch.row.saturating_mul(extent.rows);
@@ -187,6 +229,18 @@ mod tests {
         }
 
         #[test]
+        fn pieces_are_the_whole_in_order_and_small(region in regions(), limit in 1usize..90) {
+            let whole: Vec<usize> = moves(region).into_iter().map(|(to, _)| to).collect();
+            let mut parts = Vec::new();
+            for (extent, at) in region.extent.pieces(limit) {
+                prop_assert!(extent.bytes().is_some_and(|bytes| (1..=limit).contains(&bytes)));
+                let start = region.to.offset(at);
+                parts.extend(extent.rows(region.to).flat_map(|row| (0..extent.width).map(move |x| start + row + x)));
+            }
+            prop_assert_eq!(parts, whole);
+        }
+
+        #[test]
         fn rows_are_whole_numbers_of_units(region in regions(), to in 0usize..64, from in 0usize..64) {
             let unit = region.unit(to, from);
             let mut starts = region.extent.rows(region.to).map(|row| row + to).chain(
@@ -216,6 +270,16 @@ mod tests {
         assert_eq!(extent.span(Pitch { row: 2, slice: usize::MAX }), None);
         assert_eq!(extent.bytes(), None);
         assert!(Region { extent, to: Pitch { row: 2, slice: 2 }, from: extent.tight() }.overlaps(0, 0));
+    }
+
+    #[test]
+    fn padded_rows_are_multiples_of_the_alignment_that_no_pitch_is_beyond() {
+        let padded = |width| Extent { width, rows: 3, slices: 1 }.padded();
+        let largest = MAX_PITCH / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+        assert_eq!(padded(1), Some(Pitch { row: 512, slice: 1536 }));
+        assert_eq!(padded(512).map(|pitch| pitch.row), Some(512));
+        assert_eq!(padded(largest).map(|pitch| pitch.row), Some(largest));
+        assert_eq!([largest + 1, usize::MAX].map(padded), [None; 2]);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Arguments of a launch: checked against the kernel's signature, then set.
 
-use crate::cl::{Buffer, Kernel};
+use super::sampler::Sampler;
+use crate::cl::{Buffer, Kernel, SamplerObject};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
-use crate::rt::memory::{self, Allocation, Found, Kind, Place};
+use crate::rt::memory::array::Sample;
+use crate::rt::memory::{self, Allocation, Array, Found, Kind, Place};
 use crate::rt::module::build::Definition;
-use crate::rt::module::signature::{Class, Parameter};
+use crate::rt::module::signature::{self, Class, Parameter};
 use crate::rt::stream::Stream;
 use crate::rt::stream::uses::Uses;
 use bytemuck::NoUninit;
@@ -34,9 +36,16 @@ pub(super) enum Given<'a> {
     Local {
         bytes: usize,
     },
+    Array(&'a Arc<Array>),
+    Sampler(Sampler),
 }
 
 impl<'a> Argument<'a> {
+    /// An array for an image.
+    pub(crate) fn array(array: &'a Arc<Array>) -> Self {
+        Self(Given::Array(array))
+    }
+
     /// A pointer to device memory, or null (0).
     pub(crate) fn pointer(address: usize) -> Self {
         Self(Given::Pointer { address })
@@ -106,6 +115,8 @@ enum Ready<'a> {
     Buffer(Arc<Allocation>),
     /// A buffer object from an offset on.
     Part(Buffer),
+    Image(&'a Arc<Array>),
+    Sampler(Arc<SamplerObject>),
 }
 
 impl Checked<'_> {
@@ -136,6 +147,8 @@ impl Checked<'_> {
                 Ready::Null => kernel.set_buffer(index, None)?,
                 Ready::Address { address, .. } => kernel.set_pointer(index, *address)?,
                 Ready::Part(part) => kernel.set_buffer(index, Some(part))?,
+                Ready::Image(array) => kernel.set_image(index, array.image())?,
+                Ready::Sampler(sampler) => kernel.set_sampler(index, sampler)?,
                 Ready::Buffer(owner) => match owner.place(owner.base()) {
                     Place::Buffer(buffer, _) => kernel.set_buffer(index, Some(buffer))?,
                     Place::Svm(address) | Place::Host(address) => kernel.set_pointer(index, address)?,
@@ -205,6 +218,8 @@ fn check_one<'a>(context: &Arc<Context>, parameter: &Parameter, given: Given<'a>
         (Class::Pointer, Given::Pointer { address: 0 } | Given::Shared { address: 0, .. }) => Ok(Ready::Null),
         (Class::Pointer, Given::Pointer { address } | Given::Shared { address, .. }) => check_pointer(context, address),
         (Class::Local, Given::Local { bytes }) => Ok(Ready::Local(bytes)),
+        (Class::Image, Given::Array(array)) => check_image(context, parameter, array),
+        (Class::Sampler, Given::Sampler(sampler)) => context.samplers().get(context, sampler).map(Ready::Sampler),
         (Class::Value(size), Given::Value { bytes, type_name }) => match size {
             Some(size) if parameter.three && bytes.len() == size / 4 * 3 => {
                 let mut value = SmallVec::from_slice(bytes);
@@ -247,6 +262,26 @@ fn check_pointer<'a>(context: &Arc<Context>, address: usize) -> Result<Ready<'a>
     Ok(Ready::Address { owner, address })
 }
 
+fn check_image<'a>(context: &Arc<Context>, parameter: &Parameter, array: &'a Arc<Array>) -> Result<Ready<'a>> {
+    array.context().check()?;
+    let refuse = |problem| Err(Error::new(ErrorKind::InvalidValue, problem));
+    if !Arc::ptr_eq(array.context(), context) {
+        return refuse(format!("the array belongs to {}", array.context().device()));
+    }
+    let given = array.spec().image_type.name();
+    if signature::image_type(&parameter.type_name) != Some(given) {
+        return refuse(format!("the array is an {given} and the parameter an {}", parameter.type_name));
+    }
+    if parameter.is_written_image
+        && array.spec().format.sample == Sample::F16
+        && context.caps().loses_half_image_writes()
+    {
+        let problem = "the driver loses what kernels write to an array of 16-bit floats";
+        return Err(Error::new(ErrorKind::NotSupported, problem).help("write 32-bit floats"));
+    }
+    Ok(Ready::Image(array))
+}
+
 /// A pointer into a buffer object: OpenCL binds parts of it from aligned offsets on only.
 fn part(context: &Context, buffer: &Buffer, offset: usize, owner: &Allocation) -> Result<Buffer> {
     let align = context.caps().sub_buffer_align.max(1);
@@ -269,7 +304,9 @@ fn part(context: &Context, buffer: &Buffer, offset: usize, owner: &Allocation) -
 pub(super) unsafe fn read_list<'a>(
     definition: &Definition,
     list: *const *mut c_void,
+    arrays: &'a [Arc<Array>],
 ) -> Result<SmallVec<[Argument<'a>; 8]>> {
+    let mut arrays = arrays.iter();
     let wanted = definition.parameters().iter().enumerate().filter(|(_, parameter)| parameter.class != Class::Local);
     let mut arguments = SmallVec::new();
     for (position, (index, parameter)) in wanted.enumerate() {
@@ -282,12 +319,47 @@ pub(super) unsafe fn read_list<'a>(
             let error = Error::new(ErrorKind::InvalidValue, "the list has a null entry where a value's address goes");
             return Err(in_place(error, definition, index, parameter));
         }
+        if parameter.class == Class::Image {
+            arguments.extend(arrays.next().map(Argument::array));
+            continue;
+        }
         // SAFETY: the entry points at a value of the parameter's type.
         arguments.push(Argument(
             unsafe { read_entry(parameter, entry) }.map_err(|error| in_place(error, definition, index, parameter))?,
         ));
     }
     Ok(arguments)
+}
+
+/// The arrays that the handles in a `void** args` list mean, one for each image among the parameters.
+///
+/// # Errors
+/// [`ErrorKind::InvalidHandle`] for a handle that means none. A null list or entry is left to [`read_list`].
+///
+/// # Safety
+/// As [`read_list`].
+pub(super) unsafe fn read_arrays(
+    definition: &Definition,
+    list: *const *mut c_void,
+    find: &dyn Fn(usize) -> Result<Arc<Array>>,
+) -> Result<SmallVec<[Arc<Array>; 4]>> {
+    let mut arrays = SmallVec::new();
+    let wanted = definition.parameters().iter().enumerate().filter(|(_, parameter)| parameter.class != Class::Local);
+    for (position, (index, parameter)) in wanted.enumerate() {
+        if list.is_null() || parameter.class != Class::Image {
+            continue;
+        }
+        // SAFETY: the caller's list has an entry for each parameter.
+        let entry = unsafe { *list.add(position) };
+        if entry.is_null() {
+            break;
+        }
+        // SAFETY: the entry points at a handle, which may lie anywhere.
+        let handle = unsafe { entry.cast::<usize>().read_unaligned() };
+        let place = || format!("argument {index} of {}: {} {}", definition.name(), parameter.type_name, parameter.name);
+        arrays.push(find(handle).map_err(|error| error.help(format!("it is {}", place())))?);
+    }
+    Ok(arrays)
 }
 
 /// # Safety
@@ -305,7 +377,8 @@ unsafe fn read_entry<'a>(parameter: &Parameter, entry: *const c_void) -> Result<
         }
         Class::Value(None) => Err(Error::new(ErrorKind::NotSupported, "the driver does not tell the size of its type")),
         Class::Image | Class::Sampler | Class::Local => {
-            Err(Error::new(ErrorKind::NotSupported, "images and samplers cannot be passed yet"))
+            Err(Error::new(ErrorKind::NotSupported, "a list of addresses has no form for a sampler")
+                .help("declare the sampler in the kernel's text, or use the launch builder"))
         }
     }
 }
@@ -327,6 +400,8 @@ fn describe(given: Given<'_>) -> String {
         Given::Pointer { .. } => "a device pointer".to_owned(),
         Given::Shared { .. } => "a pointer to memory shared with the host".to_owned(),
         Given::Local { .. } => "a size of local memory".to_owned(),
+        Given::Array(array) => format!("an array ({})", array.spec().image_type.name()),
+        Given::Sampler(_) => "a sampler".to_owned(),
     }
 }
 
@@ -334,7 +409,7 @@ fn expected(class: Class) -> &'static str {
     match class {
         Class::Pointer => "a device pointer",
         Class::Local => "a size of local memory (Local)",
-        Class::Image => "an image",
+        Class::Image => "an array",
         Class::Sampler => "a sampler",
         Class::Value(_) => "a value",
     }

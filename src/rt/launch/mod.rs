@@ -2,8 +2,10 @@
 
 pub(crate) mod args;
 pub(crate) mod check;
+pub(crate) mod sampler;
 
 use super::context::Context;
+use super::memory::Array;
 use super::memory::managed::Use;
 use super::module::Kernel;
 use super::module::build::Definition;
@@ -165,7 +167,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// Launches with a `void** args` list, as the dialects' calls do.
+/// Launches with a `void** args` list, as the dialects' calls do; `array` finds what a handle in it means.
 ///
 /// # Errors
 /// As [`Launch::run`].
@@ -179,12 +181,15 @@ pub(crate) unsafe fn launch_list(
     list: *const *mut c_void,
     shared: usize,
     stream: &Stream,
+    array: &dyn Fn(usize) -> Result<Arc<Array>>,
 ) -> Result<()> {
     let context = stream.context();
     context.check()?;
     let definition = kernel.definition(context)?;
     // SAFETY: the caller's.
-    let arguments = unsafe { args::read_list(&definition, list) }?;
+    let arrays = unsafe { args::read_arrays(&definition, list, array) }?;
+    // SAFETY: the caller's.
+    let arguments = unsafe { args::read_list(&definition, list, &arrays) }?;
     enqueue(stream, context, &definition, (grid, block, shared), &arguments)
 }
 

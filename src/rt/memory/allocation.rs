@@ -1,7 +1,7 @@
 //! One allocation: what it is, whose it is, and what backs its addresses.
 
 use super::advice::{Advice, AdviceMap};
-use super::pool::Grown;
+use super::pool::{ALIGN, Grown};
 use super::reserve::{self, Reserved};
 use super::slab;
 use super::{Form, Memory, managed};
@@ -10,7 +10,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use parking_lot::Mutex;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
+
+/// A block of this size is never too large.
+const SMALL_BYTES: usize = 64 << 10;
 
 /// What an allocation is to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +45,10 @@ pub(crate) struct Allocation {
     base: usize,
     bytes: usize,
     kind: Kind,
-    /// The flags that a pinned or registered range was made with.
+    /// The flags that it was made with; what they mean is the dialect's.
     flags: u32,
+    /// Tells allocations apart that had the same address one after the other.
+    serial: u64,
     /// What the program said about managed memory, if anything.
     advice: OnceLock<Mutex<AdviceMap>>,
     backing: Backing,
@@ -85,7 +91,7 @@ impl Place<'_> {
 
 impl Allocation {
     /// Device memory. The caller has charged the account, and the drop of what this returns discharges it.
-    pub(super) fn new(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Self> {
+    pub(super) fn new(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Self> {
         let memory = context.memory();
         // A byte more than asked for: the address behind the last byte is then nobody else's.
         let spaced = bytes.saturating_add(1);
@@ -96,7 +102,7 @@ impl Allocation {
         if memory.form() != Form::Buffer
             && let Some((base, range)) = Self::slab(context, memory, spaced)
         {
-            return Ok(Self::over(context, base, bytes, kind, 0, Backing::Slab(range)));
+            return Ok(Self::over(context, base, bytes, kind, flags, Backing::Slab(range)));
         }
         // Also where the device has shared virtual memory, but not as much of it in one block.
         let buffer = cl::Buffer::new(context.cl(), wanted).or_else(|_| {
@@ -105,7 +111,7 @@ impl Allocation {
         });
         let buffer = buffer.map_err(cl::Failure::out_of_memory)?;
         let (base, reserved) = reserve::take(spaced)?;
-        Ok(Self::over(context, base, bytes, kind, 0, Backing::Buffer { buffer: Arc::new(buffer), reserved }))
+        Ok(Self::over(context, base, bytes, kind, flags, Backing::Buffer { buffer: Arc::new(buffer), reserved }))
     }
 
     /// Managed memory that is not fine-grained: a block of its own, which changes hands as a whole.
@@ -133,8 +139,7 @@ impl Allocation {
             Grown::Refused => {}
         }
         // The driver refused: what is buried or cached may be what it lacks.
-        context.lanes().poll();
-        memory.reclaim();
+        memory.scrape(context);
         let mut pool = memory.pool.lock();
         pool.trim(0);
         match pool.take(context.cl(), bytes) {
@@ -163,7 +168,9 @@ impl Allocation {
     }
 
     fn over(context: &Arc<Context>, base: usize, bytes: usize, kind: Kind, flags: u32, backing: Backing) -> Self {
-        Self { context: Arc::clone(context), base, bytes, kind, flags, advice: OnceLock::new(), backing }
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let serial = SERIAL.fetch_add(1, Relaxed);
+        Self { context: Arc::clone(context), base, bytes, kind, flags, serial, advice: OnceLock::new(), backing }
     }
 
     /// The context that it belongs to.
@@ -187,6 +194,49 @@ impl Allocation {
 
     pub(crate) fn flags(&self) -> u32 {
         self.flags
+    }
+
+    /// A number that no other allocation of the process has.
+    pub(super) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// The bytes that it holds of what backs it.
+    pub(super) fn held(&self) -> usize {
+        match &self.backing {
+            Backing::Slab(range) => range.len,
+            _ => self.bytes.max(1),
+        }
+    }
+
+    /// The most bytes that an allocation in its place could have.
+    pub(super) fn room(&self) -> usize {
+        match &self.backing {
+            Backing::Slab(range) => range.len - 1,
+            _ => self.bytes.max(1),
+        }
+    }
+
+    /// Whether it is far too large for `bytes` and nothing can be cut off.
+    pub(super) fn is_wasted_on(&self, bytes: usize) -> bool {
+        !matches!(self.backing, Backing::Slab(_)) && self.bytes / 2 > bytes.max(SMALL_BYTES)
+    }
+
+    /// Makes an allocation of `bytes` in the place of one that is out of the map, and one of what is left where that
+    /// can be cut off.
+    pub(super) fn recut(mut self, bytes: usize) -> (Self, Option<Self>) {
+        // The drop of `self` then gives nothing back.
+        let backing = std::mem::replace(&mut self.backing, Backing::Plain);
+        let memory = self.context.memory();
+        memory.discharge(self.bytes);
+        let make = |base: usize, bytes: usize, backing: Backing| {
+            memory.charge_held(bytes);
+            Self::over(&self.context, base, bytes, self.kind, 0, backing)
+        };
+        let Backing::Slab(range) = backing else { return (make(self.base, bytes, backing), None) };
+        let (first, rest) = range.split(bytes.saturating_add(1), ALIGN);
+        let rest = rest.map(|rest| make(self.base + first.len, rest.len - 1, Backing::Slab(rest)));
+        (make(self.base, bytes, Backing::Slab(first)), rest)
     }
 
     /// Changes what was said about a range of it.

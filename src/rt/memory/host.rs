@@ -4,6 +4,7 @@ use super::{Allocation, Kind, MAP, TERRITORY, check_unknown, enter, find, take_o
 use crate::cl::{DeviceType, HostBuffer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
+use crate::rt::device::Device;
 use crate::rt::memory::Found;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub(crate) fn allocate_pinned(context: &Arc<Context>, bytes: usize, flags: u32) 
     enter(Allocation::host(context, pinned.address(), bytes, Kind::Pinned, flags, Some(pinned))).map_err(refuse)
 }
 
-/// Frees pinned host memory by its address, after all work of the device that it was allocated through.
+/// Frees pinned host memory by its address, after all work of every device.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidValue`] for anything but the start of a live pinned allocation; nothing is freed.
@@ -41,7 +42,7 @@ pub(crate) fn free_pinned(address: usize) -> Result<()> {
         };
         return Err(Error::new(ErrorKind::InvalidValue, problem).argument("ptr", format_args!("{address:#x}")));
     };
-    let outcome = allocation.context().synchronize();
+    let outcome = wait_for_all(allocation.context());
     drop(allocation);
     outcome
 }
@@ -82,7 +83,7 @@ pub(crate) fn register(context: &Arc<Context>, address: usize, bytes: usize, fla
     enter(Allocation::host(context, address, bytes, Kind::Registered, flags, pinned)).map(drop).map_err(refuse)
 }
 
-/// Ends a registration, after all work of the device that it was made through.
+/// Ends a registration, after all work of every device.
 ///
 /// # Errors
 /// [`ErrorKind::HostMemoryNotRegistered`] for anything but the start of a registered range.
@@ -98,9 +99,21 @@ pub(crate) fn unregister(address: usize) -> Result<()> {
             Error::new(ErrorKind::HostMemoryNotRegistered, problem).argument("ptr", format_args!("{address:#x}"))
         );
     };
-    let outcome = allocation.context().synchronize();
+    let outcome = wait_for_all(allocation.context());
     drop(allocation);
     outcome
+}
+
+/// Waits for the work of every device: copies of any of them take host memory that was pinned through another.
+fn wait_for_all(owner: &Arc<Context>) -> Result<()> {
+    let others = Device::all().into_iter().filter_map(Device::active_context);
+    others.filter(|other| !Arc::ptr_eq(other, owner)).fold(owner.synchronize(), |outcome, other| {
+        // What went wrong there is for those who wait for that work.
+        if let Err(failure) = other.lanes().wait_all() {
+            log::warn!("while waiting for work that may use host memory: {}", other.note(failure));
+        }
+        outcome
+    })
 }
 
 /// The address by which kernels on the context's device reach pinned or registered host memory: its own.
@@ -143,15 +156,15 @@ pub(crate) fn check_reach(context: &Arc<Context>, allocation: &Allocation) -> Re
 /// Whether a kernel of the context sees a page that the driver pinned, and the host what the kernel wrote there.
 pub(crate) fn try_reach(context: &Context) -> bool {
     const BYTES: usize = 4096;
-    const WORD: u32 = 0x5EED_C0DE;
+    const WORD: [u8; 16] = *b"kernels see this";
     let tried = HostBuffer::in_own_pages(context.cl(), context.service(), BYTES).and_then(|page| {
         let queue = context.service();
-        context.builtin().fill(context, queue, super::Place::Host(page.address()), BYTES, WORD)?;
+        context.builtin().fill(context, queue, super::Place::Host(page.address()), BYTES, &WORD)?;
         queue.finish()?;
         // SAFETY: the page is ours, and nothing writes to it any more.
-        Ok(unsafe { std::slice::from_raw_parts(page.address() as *const u32, BYTES / 4) }
+        Ok(unsafe { std::slice::from_raw_parts(page.address() as *const [u8; 16], BYTES / 16) }
             .iter()
-            .all(|&word| word == WORD))
+            .all(|word| *word == WORD))
     });
     match tried {
         Ok(seen) => seen,

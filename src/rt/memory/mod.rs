@@ -7,25 +7,32 @@
 pub(crate) mod address;
 pub(crate) mod advice;
 pub(crate) mod allocation;
+pub(crate) mod array;
 pub(crate) mod hints;
 pub(crate) mod host;
 pub(crate) mod managed;
+pub(crate) mod ordered;
 pub(crate) mod pool;
+pub(crate) mod query;
 mod reserve;
+mod shelf;
 pub(crate) mod slab;
 
 use super::context::Context;
+use super::runtime::is_forked;
 use super::stream::lanes::Ticket;
 use crate::cl::Caps;
 use crate::cl::caps::SvmSupport;
 use crate::error::{Error, ErrorKind, Result};
 use address::{AddressMap, Lookup};
 pub(crate) use allocation::{Allocation, Kind, Place};
+pub(crate) use array::Array;
 use managed::Managed;
+use ordered::Pools;
 use parking_lot::{Mutex, RwLock};
 use pool::Pool;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed};
 
 /// Every live allocation of the process, by address.
 static MAP: RwLock<AddressMap<Arc<Allocation>>> = RwLock::new(AddressMap::new());
@@ -89,13 +96,31 @@ pub(crate) struct Memory {
     slab_generation: Arc<AtomicU64>,
     managed: Managed,
     graveyard: Mutex<Vec<Buried>>,
+    buried_bytes: AtomicUsize,
+    pools: Pools,
 }
 
 /// Memory that was given up while work that may use it was under way.
 #[derive(Debug)]
 struct Buried {
-    allocation: Arc<Allocation>,
+    kept: Kept,
     tickets: Vec<Ticket>,
+}
+
+/// What is buried; dropping it gives its memory back.
+#[derive(Debug)]
+enum Kept {
+    Allocation(Arc<Allocation>),
+    Array(Arc<Array>),
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Allocation(allocation) => allocation.bytes(),
+            Self::Array(array) => array.spec().bytes(),
+        }
+    }
 }
 
 /// Buried memory beyond this many bytes makes the next allocation ask the driver what is done.
@@ -112,6 +137,8 @@ impl Memory {
             pool: Mutex::new(pool),
             managed: Managed::default(),
             graveyard: Mutex::default(),
+            buried_bytes: AtomicUsize::new(0),
+            pools: Pools::new(),
         }
     }
 
@@ -142,11 +169,25 @@ impl Memory {
         *graveyard = waiting;
         drop(graveyard);
         let done: Vec<Buried> = done;
+        self.buried_bytes.fetch_sub(done.iter().map(|buried| buried.kept.bytes()).sum(), Relaxed);
         drop(done);
+    }
+
+    /// What was allocated in stream order.
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    /// Takes back all that is freed and done, by asking the driver.
+    fn scrape(&self, context: &Context) {
+        context.lanes().poll();
+        self.reclaim();
+        self.pools.scrape();
     }
 
     /// Gives empty slabs back to the driver, down to `keep` bytes.
     pub(crate) fn trim(&self, keep: usize) {
+        self.pools.scrape();
         self.pool.lock().trim(keep);
     }
 
@@ -156,11 +197,12 @@ impl Memory {
     }
 
     fn bury(&self, allocation: Arc<Allocation>, tickets: Vec<Ticket>) {
-        self.graveyard.lock().push(Buried { allocation, tickets });
+        self.keep(Kept::Allocation(allocation), tickets);
     }
 
-    fn buried_bytes(&self) -> usize {
-        self.graveyard.lock().iter().map(|buried| buried.allocation.bytes()).sum()
+    fn keep(&self, kept: Kept, tickets: Vec<Ticket>) {
+        self.buried_bytes.fetch_add(kept.bytes(), Relaxed);
+        self.graveyard.lock().push(Buried { kept, tickets });
     }
 
     /// Enters `bytes` into the account, unless the device does not have them.
@@ -168,6 +210,11 @@ impl Memory {
         self.allocated
             .fetch_update(Relaxed, Relaxed, |held| held.checked_add(bytes as u64).filter(|&sum| sum <= self.limit))
             .is_ok()
+    }
+
+    /// Enters bytes that the device is known to have.
+    fn charge_held(&self, bytes: usize) {
+        self.allocated.fetch_add(bytes as u64, Relaxed);
     }
 
     fn discharge(&self, bytes: usize) {
@@ -226,27 +273,41 @@ pub(crate) fn ending_at(address: usize) -> Option<Arc<Allocation>> {
 /// # Errors
 /// [`ErrorKind::OutOfMemory`] when the device has no room; nothing changed then.
 pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Result<Arc<Allocation>> {
+    allocate_with(context, bytes, kind, 0)
+}
+
+/// The same with flags that the allocation keeps for those who ask.
+///
+/// # Errors
+/// As [`allocate`].
+pub(crate) fn allocate_with(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Arc<Allocation>> {
     context.check()?;
+    charge(context, bytes)?;
+    let made = Allocation::new(context, bytes, kind, flags).and_then(enter);
+    made.map_err(|error| {
+        context.memory().discharge(bytes);
+        error.argument("size", bytes).on_device(context.device())
+    })
+}
+
+/// Enters `bytes` into a context's account, after taking back what is buried and done.
+fn charge(context: &Context, bytes: usize) -> Result<()> {
     let memory = context.memory();
-    if memory.buried_bytes() > GRAVEYARD_BYTES {
+    if memory.buried_bytes.load(Relaxed) > GRAVEYARD_BYTES {
         context.lanes().poll();
     }
     memory.reclaim();
-    if !memory.charge(bytes) {
-        context.lanes().poll();
-        memory.reclaim();
-        if !memory.charge(bytes) {
-            let free = memory.limit.saturating_sub(memory.allocated_bytes());
-            return Err(Error::new(ErrorKind::OutOfMemory, format!("the device has {free} bytes left"))
-                .argument("size", bytes)
-                .on_device(context.device()));
-        }
+    if memory.charge(bytes) {
+        return Ok(());
     }
-    let made = Allocation::new(context, bytes, kind).and_then(enter);
-    made.map_err(|error| {
-        memory.discharge(bytes);
-        error.argument("size", bytes).on_device(context.device())
-    })
+    memory.scrape(context);
+    if memory.charge(bytes) {
+        return Ok(());
+    }
+    let free = memory.limit.saturating_sub(memory.allocated_bytes());
+    Err(Error::new(ErrorKind::OutOfMemory, format!("the device has {free} bytes left"))
+        .argument("size", bytes)
+        .on_device(context.device()))
 }
 
 /// Puts an allocation into the map.
@@ -292,6 +353,7 @@ pub(crate) fn free(address: usize) -> Result<()> {
     let Some(allocation) = take_out(address, is_freed_here) else {
         return Err(why_not_free(address).argument("ptr", format_args!("{address:#x}")));
     };
+    allocation.context().memory().pools.forget(address);
     // The memory must not be reused while work may still touch it.
     let outcome = allocation.context().synchronize();
     drop(allocation);
@@ -321,6 +383,10 @@ pub(crate) fn give_up(allocation: &Arc<Allocation>) {
 
 /// The same where work of other devices may use it too.
 pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticket>) {
+    if is_forked() {
+        // A thread that stayed behind may hold a lock for ever; the memory is the parent's anyway.
+        return;
+    }
     let Some(allocation) = take_out(allocation.base(), |found| std::ptr::eq(found, &**allocation)) else {
         return;
     };
@@ -333,4 +399,5 @@ pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticke
 pub(super) fn forget_all_of(context: &Context) {
     let ours = MAP.write().retain(|_, _, allocation| !std::ptr::eq(&**allocation.context(), context));
     drop(ours);
+    context.memory().pools.clear();
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::Release};
 
 /// What `cudaMalloc` promises, and what its users align to.
-const ALIGN: usize = 256;
+pub(super) const ALIGN: usize = 256;
 /// Slabs grow with what the context holds: a first one is quick to get (NVIDIA's driver takes 0.6 ms a MiB), and many
 /// small ones would be many to declare.
 const SLAB_BYTES: std::ops::RangeInclusive<usize> = (4 << 20)..=(32 << 20);

@@ -211,6 +211,13 @@ impl Slabs {
 }
 
 impl Range {
+    /// Cuts a taken range behind its first `bytes`, rounded up to the alignment; the parts can be given back one by one.
+    pub(crate) fn split(self, bytes: usize, alignment: usize) -> (Self, Option<Self>) {
+        let len = bytes.max(1).checked_next_multiple_of(alignment).unwrap_or(self.len).min(self.len);
+        let rest = Self { offset: self.offset + len, len: self.len - len, ..self };
+        (Self { len, ..self }, (rest.len > 0).then_some(rest))
+    }
+
     /// One past the last byte. It cannot overflow, as a range lies in its slab.
     fn end(self) -> usize {
         self.offset + self.len

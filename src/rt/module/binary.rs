@@ -170,8 +170,13 @@ mod tests {
             options: "-w".into(),
             complete: true,
         };
-        let parameter =
-            Parameter { name: "x".into(), type_name: "v".into(), class: Class::Value(Some(16)), three: true };
+        let parameter = Parameter {
+            name: "x".into(),
+            type_name: "v".into(),
+            class: Class::Value(Some(16)),
+            three: true,
+            is_written_image: false,
+        };
         let group = WorkGroup { max_size: 64, multiple: 8, required: [1, 2, 3], local_bytes: 5, private_bytes: 7 };
         let kernel = KernelRecord { name: "k".into(), parameters: vec![parameter], group, filled: false };
         let symbol = SymbolRecord { bytes: 12, declared: true, initialized: true };

@@ -13,6 +13,8 @@ pub(crate) struct Parameter {
     pub(crate) class: Class,
     /// Whether it is a vector of three, which the host may give without its fourth component.
     pub(crate) three: bool,
+    /// Whether it is an image that the kernel may write.
+    pub(crate) is_written_image: bool,
 }
 
 /// What kind of argument a parameter takes.
@@ -52,7 +54,13 @@ impl Parameter {
             AddressSpace::Private => Class::Value(size_of_type(&reported.type_name)),
         };
         let three = matches!(class, Class::Value(Some(_))) && reported.type_name.ends_with('3');
-        Self { name: reported.name.clone(), type_name: reported.type_name.clone(), class, three }
+        Self {
+            name: reported.name.clone(),
+            type_name: reported.type_name.clone(),
+            class,
+            three,
+            is_written_image: reported.is_written_image,
+        }
     }
 
     /// Whether its size has to be asked of the compiler.
@@ -62,7 +70,12 @@ impl Parameter {
 }
 
 fn is_image(type_name: &str) -> bool {
-    type_name.starts_with("image") && type_name.ends_with("_t")
+    image_type(type_name).is_some()
+}
+
+/// The image type in a type's name, which some compilers report with its access qualifier.
+pub(crate) fn image_type(type_name: &str) -> Option<&str> {
+    type_name.split_whitespace().find(|word| word.starts_with("image") && word.ends_with("_t"))
 }
 
 /// The size in bytes of a built-in scalar or vector type; `None` for anything else.
@@ -180,10 +193,12 @@ mod tests {
     #[test]
     fn sorts_parameters_by_what_they_take() {
         let class = |space, type_name: &str| {
-            Parameter::new(&Reported { name: "x".into(), type_name: type_name.into(), space }).class
+            let reported = Reported { name: "x".into(), type_name: type_name.into(), space, is_written_image: false };
+            Parameter::new(&reported).class
         };
         assert_eq!(class(AddressSpace::Global, "float*"), Class::Pointer);
         assert_eq!(class(AddressSpace::Global, "image2d_t"), Class::Image);
+        assert_eq!(class(AddressSpace::Global, "read_only image2d_array_t"), Class::Image);
         assert_eq!(class(AddressSpace::Local, "int*"), Class::Local);
         assert_eq!(class(AddressSpace::Private, "sampler_t"), Class::Sampler);
         assert_eq!(class(AddressSpace::Private, "S"), Class::Value(None));

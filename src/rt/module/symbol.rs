@@ -6,7 +6,7 @@ use super::rewrite::{self, SymbolDecl};
 use crate::cl::{Kernel, Program};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
-use crate::rt::copy::{builtin, fill};
+use crate::rt::copy::{Pattern, builtin, fill};
 use crate::rt::memory::{self, Allocation, Kind, Place};
 use parking_lot::RwLock;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub(super) fn make(context: &Arc<Context>, program: &Program, name: &str, record
         let mut init = Kernel::new(program, &rewrite::init_kernel(name))?;
         builtin::place(&mut init, 0, symbol.place()).and_then(|_| queue.run(&init, &[1; 3], &[1; 3], 1))
     } else {
-        fill::enqueue(context, queue, symbol.place(), 0, record.bytes)
+        fill::enqueue(context, queue, symbol.place(), &Pattern::byte(0), record.bytes)
     };
     started.and_then(|()| queue.finish()).map_err(|failure| context.note(failure))?;
     Ok(symbol)

@@ -7,17 +7,11 @@
 
 use crate::cl::{Event, UserEvent};
 use crate::error::{Error, ErrorKind, panic_text};
-use parking_lot::{Condvar, Mutex};
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// A worker without work ends after this.
-const IDLE: Duration = Duration::from_millis(500);
-
-/// Callbacks whose events may still live: a worker lets go of them after it has let the stream go on.
+/// Tasks of workers whose events may still live: a worker lets go of them after it has let the stream go on.
 #[cfg(feature = "testing")]
 pub(crate) static UNDER_WAY: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
@@ -56,76 +50,9 @@ pub(super) struct Job {
     pub(super) marker: Arc<Event>,
 }
 
-/// The thread that runs a stream's callbacks, made on demand and retired when idle.
-#[derive(Default)]
-pub(super) struct Worker {
-    state: Mutex<State>,
-    wake: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    /// Callbacks that are in the stream and have not run.
-    expected: usize,
-    /// Those whose turn it is.
-    ready: VecDeque<Job>,
-    /// Whether the thread is there.
-    running: bool,
-}
-
-impl Worker {
-    /// Makes sure that a thread is there for one more callback.
-    pub(super) fn expect(self: &Arc<Self>) -> std::io::Result<()> {
-        let mut state = self.state.lock();
-        if !state.running {
-            let worker = Arc::clone(self);
-            std::thread::Builder::new().name("gridcl-callback".into()).spawn(move || worker.serve())?;
-            state.running = true;
-        }
-        state.expected += 1;
-        Ok(())
-    }
-
-    /// Takes back [`expect`](Self::expect) for a callback that did not get into the stream.
-    pub(super) fn forget(&self) {
-        self.state.lock().expected -= 1;
-    }
-
-    /// It is this callback's turn. Called from the driver's threads, so it only signals.
-    pub(super) fn signal(&self, job: Job) {
-        #[cfg(feature = "testing")]
-        UNDER_WAY.fetch_add(1, std::sync::atomic::Ordering::AcqRel);
-        self.state.lock().ready.push_back(job);
-        self.wake.notify_one();
-    }
-
-    fn serve(&self) {
-        while let Some(job) = self.next() {
-            job.run();
-            self.state.lock().expected -= 1;
-            #[cfg(feature = "testing")]
-            UNDER_WAY.fetch_sub(1, std::sync::atomic::Ordering::AcqRel);
-        }
-    }
-
-    /// The next callback; `None` when the thread is not needed any more.
-    fn next(&self) -> Option<Job> {
-        let mut state = self.state.lock();
-        loop {
-            if let Some(job) = state.ready.pop_front() {
-                return Some(job);
-            }
-            let timed_out = self.wake.wait_for(&mut state, IDLE).timed_out();
-            if timed_out && state.expected == 0 {
-                state.running = false;
-                return None;
-            }
-        }
-    }
-}
-
 impl Job {
-    fn run(self) {
+    /// Runs the function and lets the stream go on.
+    pub(super) fn run(self) {
         let status = (self.status)();
         INSIDE.with(|inside| inside.set(true));
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.run)(status)));

@@ -4,10 +4,10 @@
 //! No event list is kept. The *tail* marker of a lane is made when somebody has to wait for the lane and serves
 //! until new work arrives. Queues are made at the first work and there is one live queue a lane at all times.
 
-use super::hostfn::Worker;
 use super::order::{Class, LaneId, Order};
 use super::progress::Progress as Count;
 pub(crate) use super::progress::Ticket;
+use super::worker::Worker;
 use crate::cl::queue::Priority;
 use crate::cl::status::Result;
 use crate::cl::{self, Failure, Progress, Queue};
@@ -25,6 +25,8 @@ struct State {
     order: Order,
     /// By [`LaneId::index`].
     lanes: Vec<Option<Lane>>,
+    /// Lanes of destroyed streams, which go when their work is done.
+    closed: Vec<LaneId>,
 }
 
 struct Lane {
@@ -35,8 +37,6 @@ struct Lane {
     count: Count<Arc<cl::Event>>,
     /// Runs the lane's callbacks, once it has had one.
     worker: Option<Arc<Worker>>,
-    /// The stream is destroyed; the lane goes when its work is done.
-    closed: bool,
 }
 
 /// Which waits come before an action.
@@ -59,7 +59,7 @@ impl Lanes {
     /// The lanes of `context`: the legacy lane alone.
     pub(crate) fn new(context: &Arc<cl::Context>) -> Self {
         let lanes = vec![Some(Lane::new(Order::LEGACY, None))];
-        Self { cl: Arc::clone(context), state: Mutex::new(State { order: Order::new(), lanes }) }
+        Self { cl: Arc::clone(context), state: Mutex::new(State { order: Order::new(), lanes, closed: Vec::new() }) }
     }
 
     /// A new lane without a queue yet.
@@ -79,12 +79,12 @@ impl Lanes {
     pub(crate) fn close(&self, id: LaneId) {
         let mut state = self.state.lock();
         if let Some(lane) = state.lane(id) {
-            lane.closed = true;
             if let Some(queue) = lane.queue.clone()
                 && let Err(failure) = queue.flush()
             {
                 log::warn!(target: "gridcl::cl", "{failure}");
             }
+            state.closed.push(id);
         }
         state.sweep();
     }
@@ -129,7 +129,9 @@ impl Lanes {
 
     /// The worker for the lane's callbacks.
     pub(super) fn worker(&self, id: LaneId) -> Result<Arc<Worker>> {
-        Ok(Arc::clone(self.state.lock().expect(id)?.worker.get_or_insert_default()))
+        let mut state = self.state.lock();
+        let worker = &mut state.expect(id)?.worker;
+        Ok(Arc::clone(worker.get_or_insert_with(|| Arc::new(Worker::new("gridcl-callback")))))
     }
 
     /// Whether all work of the lane is done; for the legacy lane, that of the blocking lanes too. Never waits.
@@ -196,10 +198,20 @@ impl Lanes {
         self.wait_for(&busy)
     }
 
+    /// Notes that the work before a ticket is done, as somebody learned who waited for an event behind it.
+    pub(crate) fn settle(&self, ticket: &Ticket) {
+        self.state.lock().settle(ticket);
+    }
+
     /// A ticket for the lane, unless its work is known to be done. Calls nothing of OpenCL.
     pub(crate) fn ticket(&self, id: LaneId) -> Option<Ticket> {
         let state = self.state.lock();
         if state.is_settled(id) { None } else { state.ticket(id) }
+    }
+
+    /// What tickets of the lane say as their [`Ticket::lane_key`].
+    pub(crate) fn key(&self, id: LaneId) -> Option<usize> {
+        self.state.lock().ticket(id).map(|ticket| ticket.lane_key())
     }
 
     /// A ticket for each lane with work that is not known to be done. Calls nothing of OpenCL.
@@ -429,14 +441,13 @@ impl State {
 
     /// Removes lanes of destroyed streams whose work is done.
     fn sweep(&mut self) {
-        for id in self.ids() {
-            if !self.lane(id).is_some_and(|lane| lane.closed) {
-                continue;
-            }
+        for id in std::mem::take(&mut self.closed) {
             // A failed look settles the lane; the device's fault is found by those who wait for it.
             if self.look(id).unwrap_or(true) {
                 self.lanes[id.index()] = None;
                 self.order.remove(id);
+            } else {
+                self.closed.push(id);
             }
         }
     }
@@ -444,6 +455,6 @@ impl State {
 
 impl Lane {
     fn new(id: LaneId, priority: Option<Priority>) -> Self {
-        Self { id, queue: None, profiling: false, priority, count: Count::new(id), worker: None, closed: false }
+        Self { id, queue: None, profiling: false, priority, count: Count::new(id), worker: None }
     }
 }

@@ -6,11 +6,13 @@ pub(crate) mod order;
 mod progress;
 pub(crate) mod uses;
 pub(crate) mod waker;
+pub(crate) mod worker;
 
 use super::context::Context;
 use super::device::Device;
 use super::event::Event;
 use super::ipc;
+use super::runtime::is_forked;
 use crate::cl::queue::Priority;
 use crate::cl::{self, UserEvent};
 use crate::error::{Error, ErrorKind, Result};
@@ -215,7 +217,7 @@ impl Stream {
             marker: Arc::clone(&marker),
         };
         let signal = Arc::clone(&worker);
-        marker.on_end(move || signal.signal(job)).map_err(|failure| {
+        marker.on_end(move || signal.signal(Box::new(move || job.run()))).map_err(|failure| {
             // The driver dropped the job, whose gate is open thereby.
             worker.forget();
             context.note(failure)
@@ -256,7 +258,8 @@ impl Stream {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.lane != Context::LEGACY {
+        // In a forked child a thread that stayed behind may hold the lock for ever.
+        if self.lane != Context::LEGACY && !is_forked() {
             self.context.memory().managed().detach(self.lane);
             self.context.lanes().close(self.lane);
         }

@@ -44,6 +44,11 @@ impl Ticket {
         self.track.0.load(Acquire) >= self.at
     }
 
+    /// A number that tickets of one lane share while one of them is kept, and no other lane's have.
+    pub(crate) fn lane_key(&self) -> usize {
+        Arc::as_ptr(&self.track).addr()
+    }
+
     /// A ticket of a lane that is gone, and its work with it.
     pub(super) fn void(lane: LaneId) -> Self {
         Self { lane, at: 0, track: Arc::default() }

@@ -150,6 +150,28 @@ c_struct! {
         /// The direction.
         pub kind: musaMemcpyKind,
     }
+
+    /// A copy of a box of memory between devices: on each side either an array or a pitched pointer.
+    pub struct musaMemcpy3DPeerParms {
+        /// The array to read, or null.
+        pub srcArray: musaArray_t,
+        /// Where reading starts.
+        pub srcPos: musaPos,
+        /// The memory to read, or null.
+        pub srcPtr: musaPitchedPtr,
+        /// The device that is read.
+        pub srcDevice: c_int,
+        /// The array to write, or null.
+        pub dstArray: musaArray_t,
+        /// Where writing starts.
+        pub dstPos: musaPos,
+        /// The memory to write, or null.
+        pub dstPtr: musaPitchedPtr,
+        /// The device that is written.
+        pub dstDevice: c_int,
+        /// How much is copied.
+        pub extent: musaExtent,
+    }
 }
 
 /// A [`musaPitchedPtr`] of its four parts.
@@ -311,6 +333,11 @@ mod tests {
                 ("extent", 128),
                 ("kind", 152),
             ],
+        );
+        assert_layout::<musaMemcpy3DPeerParms>(
+            musaMemcpy3DPeerParms::FIELDS,
+            168,
+            &[("srcDevice", 64), ("dstArray", 72), ("dstDevice", 136), ("extent", 144)],
         );
         assert_layout::<musaChannelFormatDesc>(musaChannelFormatDesc::FIELDS, 20, &[("x", 0), ("w", 12), ("f", 16)]);
         assert_layout::<musaPointerAttributes>(

@@ -1,0 +1,205 @@
+//! The functions of the TOPS dialect for streams, events, modules and launches.
+
+#![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
+
+use super::super::*;
+use crate::dialect::call::{event, launch, module, refused, stream};
+use crate::dialect::runtime_api;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+const STREAM: c_uint = topsStreamNonBlocking | topsStreamNonMerging;
+const RELEASE: c_uint = topsEventReleaseToDevice | topsEventReleaseToSystem;
+const EVENT: c_uint = topsEventBlockingSync
+    | topsEventDisableTiming
+    | topsEventInterprocess
+    | topsEventRecordOnce
+    | topsEventStrongOrder
+    | topsEventDisableQueryAndSync
+    | RELEASE;
+
+runtime_api! {
+    dialect Tops, code topsError_t;
+
+    section "stream";
+
+    /// Creates a stream of the current device, ordered with the default stream.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsStreamCreate(stream: *mut topsStream_t)
+        => stream::create::<Tops, _>(stream, 0, STREAM, 0);
+
+    /// The same with flags; `topsStreamNonMerging` changes nothing, since no two actions are ever merged.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or unknown flags.
+    call(unsafe) topsStreamCreateWithFlags(stream: *mut topsStream_t, flags: c_uint)
+        => stream::create::<Tops, _>(stream, flags, STREAM, 0);
+
+    /// Gives a stream up. Returns at once; its work runs to its end.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for default streams and dead handles.
+    call topsStreamDestroy(stream: topsStream_t) => stream::destroy::<Tops>(stream.addr());
+
+    /// Success when a stream's work is done, else `topsErrorNotReady`, which is not kept as the last error.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsStreamQuery(stream: topsStream_t) => stream::query::<Tops>(stream.addr());
+
+    /// Waits for a stream's work; for the default stream, that of all blocking streams too.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles; what the device reported.
+    call topsStreamSynchronize(stream: topsStream_t) => stream::synchronize::<Tops>(stream.addr());
+
+    /// Makes later work of a stream wait for the event as recorded last; of any device. `flags` has to be 0.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles, `topsErrorInvalidValue` for flags.
+    call topsStreamWaitEvent(stream: topsStream_t, event: topsEvent_t, flags: c_uint)
+        => stream::wait_event::<Tops>(stream.addr(), event.addr(), flags, 0);
+
+    /// Calls a function of the program in stream order, once, with the stream, success or the device's error, and
+    /// `userData`. Later work of the stream waits until it has returned, with either flag. Calls of the runtime from
+    /// inside answer `topsErrorNotSupported`.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or unknown flags, `topsErrorInvalidHandle` for dead handles.
+    call(unsafe) topsStreamAddCallback(
+        stream: topsStream_t, callback: topsStreamCallback_t, userData: *mut c_void, flags: c_uint,
+    ) => stream::add_callback::<Tops, _>(callback, stream, userData, flags, topsStreamCallbackBlocking);
+
+    /// Not supported: OpenCL's queues do not write single words.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for what is no word of device memory, `topsErrorInvalidValue` for flags,
+    /// else `topsErrorNotSupported`.
+    call topsStreamWriteValue32(dst: topsDeviceptr_t, value: c_int, flags: c_uint) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, 0, 0)
+    };
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsStreamWriteValue32`, and `topsErrorInvalidHandle` for a dead stream.
+    call topsStreamWriteValue32Async(dst: topsDeviceptr_t, value: c_int, flags: c_uint, stream: topsStream_t) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, 0, stream.addr())
+    };
+
+    /// Not supported: OpenCL's queues do not watch single words.
+    ///
+    /// Errors: `topsErrorInvalidDevicePointer` for what is no word of device memory, `topsErrorInvalidValue` for unknown
+    /// flags, else `topsErrorNotSupported`.
+    call topsStreamWaitValue32(dst: topsDeviceptr_t, value: c_int, flags: c_uint) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, topsStreamWaitValueNor, 0)
+    };
+
+    /// The same in a stream.
+    ///
+    /// Errors: as `topsStreamWaitValue32`, and `topsErrorInvalidHandle` for a dead stream.
+    call topsStreamWaitValue32Async(dst: topsDeviceptr_t, value: c_int, flags: c_uint, stream: topsStream_t) => {
+        let _ = value;
+        refused::stream_value::<Tops>(dst, flags, topsStreamWaitValueNor, stream.addr())
+    };
+
+    section "event";
+
+    /// Creates an event of the current device that keeps times.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null.
+    call(unsafe) topsEventCreate(event: *mut topsEvent_t)
+        => event::create::<Tops, _>(event, 0, EVENT);
+
+    /// The same with flags.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, unknown flags, or both release flags.
+    call(unsafe) topsEventCreateWithFlags(event: *mut topsEvent_t, flags: c_uint) => {
+        event::check_exclusive(flags, RELEASE)?;
+        event::create::<Tops, _>(event, flags, EVENT)
+    };
+
+    /// Destroys an event. Returns at once, also while it is pending.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsEventDestroy(event: topsEvent_t) => event::destroy::<Tops>(event.addr());
+
+    /// Puts an event behind a stream's work so far.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles or a stream of another device.
+    call topsEventRecord(event: topsEvent_t, stream: topsStream_t)
+        => event::record::<Tops>(event.addr(), stream.addr(), 0, 0);
+
+    /// Success when the work before an event is done, or it was never recorded; else `topsErrorNotReady`.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsEventQuery(event: topsEvent_t) => event::query::<Tops>(event.addr());
+
+    /// Waits for the work before an event; returns at once when it was never recorded.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles; what the device reported.
+    call topsEventSynchronize(event: topsEvent_t) => event::synchronize::<Tops>(event.addr());
+
+    /// Milliseconds from one event to another, negative when they are the other way round.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidHandle` for dead, unrecorded or untimed events and
+    /// different devices, `topsErrorNotReady` while one is pending.
+    call(unsafe) topsEventElapsedTime(ms: *mut f32, start: topsEvent_t, stop: topsEvent_t)
+        => event::elapsed::<Tops>(ms, start.addr(), stop.addr());
+
+    /// The bytes by which another process of the same user opens an event, for as long as the event is there. It
+    /// has to be made with `topsEventInterprocess | topsEventDisableTiming`.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or an event without those flags, `topsErrorInvalidHandle` for dead
+    /// handles.
+    call(unsafe) topsIpcGetEventHandle(handle: *mut topsIpcEventHandle_t, event: topsEvent_t)
+        => event::ipc_handle::<Tops>(handle.cast(), event.addr());
+
+    /// Opens an event of another process, as an event of the current device that keeps no times. Records of either
+    /// process are waited for by both, also in streams.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidContext` for a handle of this process,
+    /// `topsErrorInvalidHandle` when event or process are gone, or another user's.
+    call(unsafe) topsIpcOpenEventHandle(event: *mut topsEvent_t, handle: topsIpcEventHandle_t)
+        => event::ipc_open::<Tops, _>(event, handle.reserved);
+
+    section "module and launch";
+
+    /// Builds NUL-terminated OpenCL C text for the current device; others build it at first use.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSource` for text that does not compile,
+    /// `topsErrorInvalidImage` for what is no text or has no kernel.
+    call(unsafe) topsModuleLoadData(module: *mut topsModule_t, image: *const c_void)
+        => module::load_data::<Tops, _>(module, image);
+
+    /// The same from a file.
+    ///
+    /// Errors: as `topsModuleLoadData`, and `topsErrorFileNotFound`.
+    call(unsafe) topsModuleLoad(module: *mut topsModule_t, fname: *const c_char)
+        => module::load::<Tops, _>(module, fname);
+
+    /// Ends a module with its functions and symbols, after all work of the current device.
+    ///
+    /// Errors: `topsErrorInvalidHandle` for dead handles.
+    call topsModuleUnload(module: topsModule_t) => module::unload::<Tops>(module.addr());
+
+    /// A kernel of a module by its name.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null or an empty name, `topsErrorNotFound`, `topsErrorInvalidHandle` for
+    /// dead handles.
+    call(unsafe) topsModuleGetFunction(function: *mut topsFunction_t, module: topsModule_t, kname: *const c_char)
+        => module::function::<Tops, _>(function, module.addr(), kname);
+
+    /// A symbol's address and size in bytes on the current device; either result may be null.
+    ///
+    /// Errors: `topsErrorInvalidValue` for a null name, `topsErrorNotFound`, `topsErrorInvalidHandle`.
+    call(unsafe) topsModuleGetGlobal(
+        dptr: *mut *mut c_void, bytes: *mut usize, hmod: topsModule_t, name: *const c_char,
+    ) => module::global::<Tops>(dptr, bytes, hmod.addr(), name, true);
+
+    /// Launches a kernel: `args[i]` points at the i-th value, `__local` parameters take none and share
+    /// `sharedMemBytes`. Returns before it runs; the values are copied.
+    ///
+    /// Errors: `topsErrorInvalidDeviceFunction` for no function, `topsErrorInvalidConfiguration` and
+    /// `topsErrorLaunchOutOfResources` for a shape that does not fit, `topsErrorInvalidValue` for arguments that do
+    /// not. Nothing runs then.
+    call(unsafe) topsLaunchKernel(
+        function_address: *const c_void, numBlocks: dim3, dimBlocks: dim3, args: *mut *mut c_void,
+        sharedMemBytes: usize, stream: topsStream_t,
+    ) => launch::launch::<Tops>(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream.addr());
+}
