@@ -359,7 +359,9 @@ fn processes_share_the_cache() {
     let place = folder.path().join("a/b");
     let place = place.to_str().unwrap();
     let in_child = |way: &str, more: &[(&str, &str)]| {
-        let variables = [&[("GRIDCL_CACHE_DIR", place), ("GRIDCL_TEST_WAY", way)], more].concat();
+        let own =
+            [("GRIDCL_CACHE_DIR", place), ("GRIDCL_CACHE", "1"), ("GRIDCL_CACHE_SIZE", ""), ("GRIDCL_TEST_WAY", way)];
+        let variables = [&own[..], more].concat();
         child::passes(NAME, &variables);
     };
     std::thread::scope(|scope| {
@@ -382,6 +384,7 @@ fn a_cache_that_nobody_named_is_not_used_by_tests() {
         return;
     }
     let home = tempfile::tempdir().unwrap();
-    child::passes(NAME, &[("XDG_CACHE_HOME", home.path().to_str().unwrap()), ("GRIDCL_CACHE", "")]);
+    let home_folder = home.path().to_str().unwrap();
+    child::passes(NAME, &[("XDG_CACHE_HOME", home_folder), ("GRIDCL_CACHE", ""), ("GRIDCL_CACHE_DIR", "")]);
     assert!(!home.path().join("gridcl").exists());
 }

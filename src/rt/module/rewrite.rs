@@ -17,8 +17,8 @@
 //!
 //! Promises: text in, text out, no driver; every line of the text keeps its number; a text without symbols comes
 //! back as it was; no input makes it panic. Nothing is expanded or evaluated: all branches of an `#if` are
-//! rewritten, and included files are not seen. A symbol in a branch that the compiler drops has no kernels; its
-//! hidden parameters remain.
+//! rewritten, and files that the text still includes are not seen ([`super::include`] has put in what it found). A
+//! symbol in a branch that the compiler drops has no kernels; its hidden parameters remain.
 
 mod declaration;
 mod edit;
