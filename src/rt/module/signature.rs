@@ -123,7 +123,7 @@ fn size_of_words(words: &[&str]) -> Option<usize> {
 /// work-group size that it demands. The second number is 2 for a vector of three and else 1; `plain` leaves that out,
 /// for compilers that cannot tell. The parameter is for NVIDIA's assembler, which takes no kernel without one.
 pub(crate) fn probe(index: usize, type_name: &str, plain: bool) -> String {
-    let three = if plain { "0".to_owned() } else { format!("GRIDCL_IS_THREE({type_name})") };
+    let three = if plain { "0".to_owned() } else { format!("gridcl_is_three({type_name})") };
     format!(
         "\n__kernel __attribute__((reqd_work_group_size(sizeof({type_name}), 1 + {three}, 1))) void {}(__global uchar *unused) {{}}",
         probe_name(index)
@@ -133,20 +133,20 @@ pub(crate) fn probe(index: usize, type_name: &str, plain: bool) -> String {
 /// The macro that [`probe`] uses. A vector of three has the size, the alignment and by `vec_step` the length of one of
 /// four, so that only its type tells.
 pub(crate) const IS_THREE: &str = "
-#define GRIDCL_IS(T, V) __builtin_types_compatible_p(T, V)
+#define gridcl_is(T, V) __builtin_types_compatible_p(T, V)
 #ifdef cl_khr_fp64
-#define GRIDCL_IS_DOUBLE3(T) GRIDCL_IS(T, double3)
+#define gridcl_is_double3(T) gridcl_is(T, double3)
 #else
-#define GRIDCL_IS_DOUBLE3(T) 0
+#define gridcl_is_double3(T) 0
 #endif
 #ifdef cl_khr_fp16
-#define GRIDCL_IS_HALF3(T) GRIDCL_IS(T, half3)
+#define gridcl_is_half3(T) gridcl_is(T, half3)
 #else
-#define GRIDCL_IS_HALF3(T) 0
+#define gridcl_is_half3(T) 0
 #endif
-#define GRIDCL_IS_THREE(T) (GRIDCL_IS(T, char3) || GRIDCL_IS(T, uchar3) || GRIDCL_IS(T, short3) || \\
-    GRIDCL_IS(T, ushort3) || GRIDCL_IS(T, int3) || GRIDCL_IS(T, uint3) || GRIDCL_IS(T, long3) || \\
-    GRIDCL_IS(T, ulong3) || GRIDCL_IS(T, float3) || GRIDCL_IS_DOUBLE3(T) || GRIDCL_IS_HALF3(T))
+#define gridcl_is_three(T) (gridcl_is(T, char3) || gridcl_is(T, uchar3) || gridcl_is(T, short3) || \\
+    gridcl_is(T, ushort3) || gridcl_is(T, int3) || gridcl_is(T, uint3) || gridcl_is(T, long3) || \\
+    gridcl_is(T, ulong3) || gridcl_is(T, float3) || gridcl_is_double3(T) || gridcl_is_half3(T))
 ";
 
 /// What [`probe`] calls the kernel.
