@@ -44,6 +44,7 @@ mod errors;
 mod event_model;
 mod event_waits;
 mod events;
+mod functions;
 mod futures;
 mod ipc;
 mod ipc_handles;
