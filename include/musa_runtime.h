@@ -1775,6 +1775,60 @@ musaError_t musaModuleLaunchKernel(
     unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
     musaStream_t stream, void** kernelParams, void** extra);
 
+/* ---- Calls: kernels */
+
+/**
+ * What a kernel is on the current device. OpenCL tells neither constant memory nor registers: they are 0.
+ *
+ * Errors: musaErrorInvalidValue for null, musaErrorInvalidDeviceFunction for no function.
+ */
+musaError_t musaFuncGetAttributes(musaFuncAttributes* attr, const void* func);
+
+/**
+ * Checks an attribute of a kernel, and has no effect: dynamic shared memory needs no leave up to the device's
+ * limit.
+ *
+ * Errors: musaErrorInvalidDeviceFunction for no function, musaErrorInvalidValue for an unknown attribute and
+ * a value outside of its range.
+ */
+musaError_t musaFuncSetAttribute(const void* func, musaFuncAttribute attr, int value);
+
+/**
+ * How many blocks of a kernel a compute unit runs at once, reckoned from threads and shared memory; 0 for a block
+ * that cannot be launched.
+ *
+ * Errors: musaErrorInvalidValue for null and an empty block, musaErrorInvalidDeviceFunction for no function.
+ */
+musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessor(
+    int* numBlocks, const void* func, int blockSize, size_t dynamicSMemSize GRIDCL_DEFAULT(0));
+
+/**
+ * The same; the flags are checked.
+ *
+ * Errors: as musaOccupancyMaxActiveBlocksPerMultiprocessor, and musaErrorInvalidValue for unknown flags.
+ */
+musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* numBlocks, const void* func, int blockSize, size_t dynamicSMemSize, unsigned int flags);
+
+/**
+ * The block size that keeps most threads of a compute unit busy, and the smallest grid that fills the device.
+ *
+ * Errors: musaErrorInvalidValue for null, a negative limit and more shared memory than a block may have,
+ * musaErrorInvalidDeviceFunction for no function.
+ */
+musaError_t musaOccupancyMaxPotentialBlockSize(
+    int* minGridSize, int* blockSize, const void* func, size_t dynamicSMemSize GRIDCL_DEFAULT(0),
+    int blockSizeLimit GRIDCL_DEFAULT(0));
+
+/**
+ * The same; the flags are checked.
+ *
+ * Errors: as musaOccupancyMaxPotentialBlockSize, and musaErrorInvalidValue for unknown flags.
+ */
+musaError_t musaOccupancyMaxPotentialBlockSizeWithFlags(
+    int* minGridSize, int* blockSize, const void* func, size_t dynamicSMemSize, int blockSizeLimit,
+    unsigned int flags);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -1838,6 +1892,47 @@ inline musaError_t musaLaunchKernel(
     Result (*func)(Parameters...), dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
     musaStream_t stream = 0) {
     return musaLaunchKernel(reinterpret_cast<const void*>(func), gridDim, blockDim, args, sharedMem, stream);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaFuncGetAttributes(musaFuncAttributes* attr, Result (*func)(Parameters...)) {
+    return musaFuncGetAttributes(attr, reinterpret_cast<const void*>(func));
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaFuncSetAttribute(Result (*func)(Parameters...), musaFuncAttribute attr, int value) {
+    return musaFuncSetAttribute(reinterpret_cast<const void*>(func), attr, value);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessor(
+    int* numBlocks, Result (*func)(Parameters...), int blockSize, size_t dynamicSMemSize = 0) {
+    return musaOccupancyMaxActiveBlocksPerMultiprocessor(
+    numBlocks, reinterpret_cast<const void*>(func), blockSize, dynamicSMemSize);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* numBlocks, Result (*func)(Parameters...), int blockSize, size_t dynamicSMemSize,
+    unsigned int flags) {
+    return musaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    numBlocks, reinterpret_cast<const void*>(func), blockSize, dynamicSMemSize, flags);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxPotentialBlockSize(
+    int* minGridSize, int* blockSize, Result (*func)(Parameters...), size_t dynamicSMemSize = 0,
+    int blockSizeLimit = 0) {
+    return musaOccupancyMaxPotentialBlockSize(
+    minGridSize, blockSize, reinterpret_cast<const void*>(func), dynamicSMemSize, blockSizeLimit);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxPotentialBlockSizeWithFlags(
+    int* minGridSize, int* blockSize, Result (*func)(Parameters...), size_t dynamicSMemSize,
+    int blockSizeLimit, unsigned int flags) {
+    return musaOccupancyMaxPotentialBlockSizeWithFlags(
+    minGridSize, blockSize, reinterpret_cast<const void*>(func), dynamicSMemSize, blockSizeLimit, flags);
 }
 
 #endif

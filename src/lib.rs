@@ -105,7 +105,7 @@ pub use rt::future::Completion;
 pub use rt::launch::args::{Argument, KernelArg, Local};
 pub use rt::launch::sampler::{Addressing, Filter, Sampler};
 pub use rt::launch::{Dim3, Launch};
-pub use rt::module::{Kernel, Module};
+pub use rt::module::{Kernel, Module, ModuleBuilder};
 pub use rt::stream::{Stream, StreamFlags};
 
 /// What most programs import: `use gridcl::prelude::*;`.

@@ -9,6 +9,7 @@ use crate::error::Result;
 pub use crate::rt::copy::peer::PinnedBy;
 use crate::rt::copy::peer::{TUNED, Tuning};
 use crate::rt::device::Device;
+use crate::rt::module::cache::testing as cache;
 use crate::rt::stream::Stream;
 use crate::rt::stream::hostfn::UNDER_WAY;
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
@@ -144,6 +145,26 @@ pub fn fail(entry: &str, after: u64, status: i32) {
 /// Takes a planned fault back; answers whether it was still to come.
 pub fn clear_fault() -> bool {
     border::clear_fault()
+}
+
+/// A disk cache of a test's own, in the place of the process's, until it is dropped.
+#[derive(Debug)]
+pub struct OwnCache(());
+
+impl OwnCache {
+    /// Keeps at most `bytes` in a folder.
+    ///
+    /// # Errors
+    /// Why the folder cannot be used.
+    pub fn new(folder: &std::path::Path, bytes: u64) -> std::io::Result<Self> {
+        cache::instead(folder, bytes).map(|()| Self(()))
+    }
+}
+
+impl Drop for OwnCache {
+    fn drop(&mut self) {
+        cache::restore();
+    }
 }
 
 /// How copies between devices use host memory: bytes of a step at most, buffers, and whose context pins them. `None`

@@ -1371,6 +1371,15 @@ topsError_t topsIpcOpenEventHandle(topsEvent_t* event, topsIpcEventHandle_t hand
 topsError_t topsModuleLoadData(topsModule_t* module, const void* image);
 
 /**
+ * The same with options for the vendor's compiler, which are not used.
+ *
+ * Errors: as topsModuleLoadData, and topsErrorInvalidValue for options that are null.
+ */
+topsError_t topsModuleLoadDataEx(
+    topsModule_t* module, const void* image, unsigned int numOptions, topsJitOption* options,
+    void** optionValues);
+
+/**
  * The same from a file.
  *
  * Errors: as topsModuleLoadData, and topsErrorFileNotFound.
@@ -1424,6 +1433,22 @@ topsError_t topsModuleLaunchKernel(
     unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
     topsStream_t stream, void** kernelParams, void** extra);
 
+/* ---- Calls: kernels */
+
+/**
+ * What a kernel is on the current device. OpenCL tells neither constant memory nor registers: they are 0.
+ *
+ * Errors: topsErrorInvalidValue for null, topsErrorInvalidDeviceFunction for no function.
+ */
+topsError_t topsFuncGetAttributes(topsFuncAttributes* attr, const void* func);
+
+/**
+ * One number of what topsFuncGetAttributes tells.
+ *
+ * Errors: topsErrorInvalidValue for null and an unknown attribute, topsErrorInvalidHandle for no function.
+ */
+topsError_t topsFuncGetAttribute(int* value, topsFunction_attribute attrib, topsFunction_t hfunc);
+
 #ifdef __cplusplus
 } /* extern "C" */
 
@@ -1471,6 +1496,11 @@ inline topsError_t topsLaunchKernel(
     size_t sharedMemBytes = 0, topsStream_t stream = 0) {
     return topsLaunchKernel(
     reinterpret_cast<const void*>(function_address), numBlocks, dimBlocks, args, sharedMemBytes, stream);
+}
+
+template <class Result, class... Parameters>
+inline topsError_t topsFuncGetAttributes(topsFuncAttributes* attr, Result (*func)(Parameters...)) {
+    return topsFuncGetAttributes(attr, reinterpret_cast<const void*>(func));
 }
 
 #endif

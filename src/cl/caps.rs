@@ -221,6 +221,12 @@ impl Caps {
         self.vendor.starts_with("NVIDIA")
     }
 
+    /// PoCL (3.1) compiles a kernel for each size of block at its first launch; its binaries hold what was compiled so
+    /// far, and to ask for one compiles every kernel once more. Others have done all of it when the build returns.
+    pub(crate) fn compiles_at_launch(&self) -> bool {
+        self.platform.starts_with("Portable Computing Language")
+    }
+
     /// Whether the driver knows queue priorities (`cl_khr_priority_hints`).
     pub(crate) fn has_priorities(&self) -> bool {
         self.extensions.contains("cl_khr_priority_hints")

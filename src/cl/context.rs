@@ -3,6 +3,8 @@
 use super::call::{Live, Object, call};
 use super::status::Result;
 use cl3::types::{cl_context, cl_device_id};
+use opencl3::device::Device;
+use opencl3::platform::Platform;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -33,6 +35,17 @@ impl Context {
 
     pub(super) fn raw(&self) -> cl_context {
         self.raw
+    }
+
+    /// Platform, device and driver with their versions: where this differs, a program's binary may not fit.
+    pub(crate) fn identity(&self) -> String {
+        let device = Device::new(self.device);
+        let platform = device.platform().map(Platform::new);
+        let platform = platform.map(|id| (id.name().unwrap_or_default(), id.version().unwrap_or_default()));
+        let (platform, platform_version) = platform.unwrap_or_default();
+        let of_device = [device.vendor(), device.name(), device.version(), device.driver_version()];
+        let of_device = of_device.map(Result::unwrap_or_default);
+        [platform, platform_version].into_iter().chain(of_device).collect::<Vec<_>>().join("; ")
     }
 
     /// How many blocks of shared virtual memory the host has: counted here, at the calls, so that the runtime's own

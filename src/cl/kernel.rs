@@ -37,7 +37,7 @@ pub(crate) struct Parameter {
 }
 
 /// What a kernel needs of a work group on its device. Sizes in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub(crate) struct WorkGroup {
     pub(crate) max_size: usize,
     pub(crate) multiple: usize,

@@ -1,9 +1,10 @@
 //! Programs built from OpenCL C for one device.
 
-use super::call::{Live, Object, call};
+use super::call::{Live, Object, call, library};
 use super::context::Context;
 use super::status::{Failure, Result};
-use cl3::program::{CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_KERNELS};
+use cl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
+use cl3::program::{CL_PROGRAM_BINARIES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_KERNELS};
 use cl3::types::{cl_device_id, cl_program};
 use std::ffi::CString;
 
@@ -40,13 +41,51 @@ impl Program {
         let raw =
             call("clCreateProgramWithSource", || cl3::program::create_program_with_source(context.raw(), &[source]))?;
         let program = Self { raw, device: context.device(), _live: Live::new(Object::Program) };
+        program.finish(options).map_err(|failure| BuildFailure { failure, log: program.log() })?;
+        Ok(program)
+    }
+
+    /// Loads what [`Program::binary`] gave for a device and driver like this one. What the compiler knew of kernels'
+    /// parameters is gone (PoCL, Intel's CPU runtime).
+    pub(crate) fn from_binary(context: &Context, binary: &[u8], options: &str) -> Result<Self> {
+        let device = context.device();
+        let (bytes, start) = (binary.len(), binary.as_ptr());
+        // cl3's wrapper passes slices as if they were pointers.
+        let raw = call("clCreateProgramWithBinary", || {
+            let (mut of_binary, mut status) = (0, 0);
+            let raw = library()?.clCreateProgramWithBinary(
+                context.raw(),
+                1,
+                &raw const device,
+                &raw const bytes,
+                &raw const start,
+                &raw mut of_binary,
+                &raw mut status,
+            );
+            match (raw, status) {
+                (Some(raw), 0) if !raw.is_null() => Ok(raw),
+                (Some(_), status) => Err(status),
+                (None, _) => Err(DLOPEN_FUNCTION_NOT_AVAILABLE),
+            }
+        })?;
+        let program = Self { raw, device, _live: Live::new(Object::Program) };
+        program.finish(options)?;
+        Ok(program)
+    }
+
+    fn finish(&self, options: &str) -> Result<()> {
         // An option with a NUL cannot have been meant; the compiler reports what is left.
         let options = CString::new(options.replace('\0', " ")).unwrap_or_default();
         call("clBuildProgram", || {
-            cl3::program::build_program(raw, &[program.device], &options, None, std::ptr::null_mut())
+            cl3::program::build_program(self.raw, &[self.device], &options, None, std::ptr::null_mut())
         })
-        .map_err(|failure| BuildFailure { failure, log: program.log() })?;
-        Ok(program)
+    }
+
+    /// The program as the driver keeps it. PoCL (3.1) compiles each kernel for blocks of any size first, and puts in
+    /// what it compiled for the sizes of launches so far.
+    pub(crate) fn binary(&self) -> Result<Vec<u8>> {
+        let binaries = call("clGetProgramInfo", || cl3::program::get_program_info(self.raw, CL_PROGRAM_BINARIES))?;
+        Ok(binaries.to_vec_vec_uchar().into_iter().next().unwrap_or_default())
     }
 
     /// What the compiler said, with errors, warnings and remarks as the driver gives them.

@@ -7,6 +7,7 @@ use super::device::Device;
 use super::launch::sampler::Samplers;
 use super::memory::array::Images;
 use super::memory::{Memory, host};
+use super::module::growth::Unsaved;
 use super::runtime::refuse_here;
 use super::stream::lanes::{Join, Lanes, Ticket};
 use super::stream::order::{LaneId, Order};
@@ -33,6 +34,7 @@ pub(crate) struct Context {
     samplers: Samplers,
     staging: Staging,
     builtin: Builtin,
+    unsaved: Unsaved,
     reaches_host: OnceLock<bool>,
     links: Links,
     /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
@@ -56,6 +58,7 @@ impl Context {
             samplers: Samplers::default(),
             staging: Staging::default(),
             builtin: Builtin::default(),
+            unsaved: Unsaved::default(),
             reaches_host: OnceLock::new(),
             links: Links::default(),
             reports: Mutex::default(),
@@ -106,6 +109,11 @@ impl Context {
 
     pub(crate) fn builtin(&self) -> &Builtin {
         &self.builtin
+    }
+
+    /// Modules that the disk cache should have.
+    pub(crate) fn unsaved(&self) -> &Unsaved {
+        &self.unsaved
     }
 
     /// Whether kernels reach pinned host memory by its own address; tried once where only that tells.
@@ -161,6 +169,7 @@ impl Context {
         let outcome = self.lanes.wait(lane).map_err(|failure| self.note(failure));
         self.memory.pools().synchronized();
         outcome?;
+        self.unsaved.save(self);
         self.catch_up()?;
         self.device.check()?;
         self.take_report(|of| of == lane)
@@ -178,6 +187,7 @@ impl Context {
         let outcome = self.lanes.wait_until(ticket).map_err(|failure| self.note(failure));
         self.memory.pools().synchronized();
         outcome?;
+        self.unsaved.save(self);
         self.catch_up()
     }
 
@@ -203,6 +213,7 @@ impl Context {
         self.memory.reclaim();
         self.memory.pools().synchronized();
         outcome?;
+        self.unsaved.save(self);
         self.catch_up()?;
         self.device.check()?;
         self.take_report(|_| true)

@@ -282,6 +282,7 @@ impl Record {
         let Some(marked) = &self.marked else { return self.entry.as_ref().map_or(Ok(()), ipc::Entry::wait) };
         marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
         self.settle(true);
+        self.context.unsaved().save(&self.context);
         self.context.waited_for_event()
     }
 

@@ -37,16 +37,16 @@ const KERNELLESS: [&str; 5] = [
 ];
 
 /// A file that is gone with the test.
-struct File(PathBuf);
+pub struct File(pub PathBuf);
 
 impl File {
-    fn new(name: &str, bytes: &[u8]) -> Self {
+    pub fn new(name: &str, bytes: &[u8]) -> Self {
         let path = std::env::temp_dir().join(format!("gridcl-test-{}-{name}", std::process::id()));
         std::fs::write(&path, bytes).unwrap();
         Self(path)
     }
 
-    fn name(&self) -> CString {
+    pub fn name(&self) -> CString {
         CString::new(self.0.to_str().unwrap()).unwrap()
     }
 }

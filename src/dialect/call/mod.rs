@@ -6,6 +6,7 @@ pub(crate) mod copy;
 pub(crate) mod device;
 pub(crate) mod error;
 pub(crate) mod event;
+pub(crate) mod function;
 pub(crate) mod launch;
 #[cfg(feature = "musa")]
 pub(crate) mod managed;

@@ -5,24 +5,57 @@ use crate::dialect::handle::{self, Object};
 use crate::dialect::{Dialect, registry, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::module::Module;
+use crate::rt::module::binary::{HEADER, MAGIC, other_version, payload_bytes};
 use std::ffi::{CStr, c_char, c_void};
 
-/// `ModuleLoadData`: NUL-terminated OpenCL C text, built for the current device at once.
+/// `ModuleLoadData`: NUL-terminated OpenCL C text, built for the current device at once, or a module binary.
 ///
 /// # Safety
-/// `out` has to be null or writable, `image` null or a NUL-terminated string.
+/// `out` has to be null or writable; `image` null, a NUL-terminated string, or a module binary, which tells its own
+/// length.
 pub(crate) unsafe fn load_data<D: Dialect, M>(out: *mut *mut M, image: *const c_void) -> Result<()> {
     // SAFETY: the caller's.
     let out = unsafe { Out::new("module", out) }?;
     if image.is_null() {
         return Err(null("image"));
     }
+    let device = thread::device::<D>()?;
     // SAFETY: the caller's.
+    if let Some(bytes) = unsafe { binary(image.cast()) }? {
+        return give::<D, M>(out, Module::from_binary(device, bytes).map_err(|e| e.argument("image", "a binary"))?);
+    }
+    // SAFETY: the caller's; it is no binary.
     let bytes = unsafe { CStr::from_ptr(image.cast::<c_char>()) };
     let source = bytes.to_str().map_err(|_| {
         Error::new(ErrorKind::InvalidImage, "the bytes are not text").argument("image", "bytes that are not UTF-8")
     })?;
-    give::<D, M>(out, Module::from_source(thread::device::<D>()?, source)?)
+    give::<D, M>(out, Module::from_source(device, source)?)
+}
+
+/// The bytes of a module binary, if that is what `image` points at.
+///
+/// # Safety
+/// `image` has to point at a NUL-terminated string or at a module binary.
+unsafe fn binary<'a>(image: *const u8) -> Result<Option<&'a [u8]>> {
+    // A string may end anywhere; no byte of the magic is a NUL.
+    for (index, byte) in MAGIC.iter().enumerate() {
+        // SAFETY: the bytes before this one were not NUL.
+        let read = unsafe { image.add(index).read() };
+        match index + 1 == MAGIC.len() {
+            _ if read == *byte => {}
+            // The version.
+            true if read != 0 => return Err(other_version()),
+            _ => return Ok(None),
+        }
+    }
+    // SAFETY: a binary has a header, and as many bytes behind it as that says.
+    let header = unsafe { std::slice::from_raw_parts(image, HEADER) };
+    let bytes = HEADER.saturating_add(payload_bytes(header)?);
+    if bytes > isize::MAX as usize {
+        return Err(Error::new(ErrorKind::InvalidImage, "the module binary is damaged"));
+    }
+    // SAFETY: as above.
+    Ok(Some(unsafe { std::slice::from_raw_parts(image, bytes) }))
 }
 
 /// `ModuleLoad`: the same from a file.

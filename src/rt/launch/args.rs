@@ -224,7 +224,7 @@ fn check_one<'a>(context: &Arc<Context>, parameter: &Parameter, given: Given<'a>
         (Class::Image, Given::Array(array)) => check_image(context, parameter, array),
         (Class::Sampler, Given::Sampler(sampler)) => context.samplers().get(context, sampler).map(Ready::Sampler),
         (Class::Value(size), Given::Value { bytes, type_name }) => match size {
-            Some(size) if is_vector_of_three(parameter) && bytes.len() == size / 4 * 3 => {
+            Some(size) if parameter.three && bytes.len() == size / 4 * 3 => {
                 let mut value = SmallVec::from_slice(bytes);
                 value.resize(size, 0);
                 Ok(Ready::Padded(value))
@@ -295,11 +295,6 @@ fn part(context: &Context, buffer: &Buffer, offset: usize, owner: &Allocation) -
             .help("pass the base and an index, or use memory form svm where the device has it"));
     }
     Ok(buffer.part(offset, owner.bytes().saturating_sub(offset))?)
-}
-
-/// Whether it is a built-in one: a struct of the program's may be called `vec3`.
-fn is_vector_of_three(parameter: &Parameter) -> bool {
-    parameter.type_name.ends_with('3') && signature::size_of_type(&parameter.type_name).is_some()
 }
 
 /// Reads a `void** args` list: one address of a value for each parameter but the `__local` ones.
@@ -378,7 +373,7 @@ unsafe fn read_entry<'a>(parameter: &Parameter, entry: *const c_void) -> Result<
         Class::Pointer => Ok(Given::Pointer { address: unsafe { entry.cast::<usize>().read_unaligned() } }),
         Class::Value(Some(size)) => {
             // The host's type of three components may be as short as that.
-            let len = if is_vector_of_three(parameter) { size / 4 * 3 } else { size };
+            let len = if parameter.three { size / 4 * 3 } else { size };
             // SAFETY: the caller's.
             let bytes = unsafe { std::slice::from_raw_parts(entry.cast::<u8>(), len) };
             Ok(Given::Value { bytes, type_name: "the value" })

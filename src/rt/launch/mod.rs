@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod check;
+pub(crate) mod occupancy;
 mod packed;
 pub(crate) mod sampler;
 
@@ -14,6 +15,7 @@ use super::stream::Stream;
 use crate::error::{Error, ErrorKind, Result};
 use args::{Argument, KernelArg};
 use check::Limits;
+use occupancy::Needs;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::fmt;
@@ -238,6 +240,9 @@ fn enqueue(
             })
             .map_err(|error| refused(error, definition, block))
     });
+    if outcome.is_ok() {
+        definition.ran(&mut pooled, shape.local, shape.global);
+    }
     definition.give_back(pooled);
     if outcome.is_ok() {
         args::note_uses(arguments, stream);
@@ -270,6 +275,22 @@ fn limits<'a>(context: &Context, definition: &'a Definition) -> Limits<'a> {
         shared_bytes: caps.local_bytes,
         shared_static: group.local_bytes,
     }
+}
+
+/// What a kernel takes of the device that it is built for.
+pub(crate) fn needs(kernel: &Kernel, context: &Arc<Context>) -> Result<Needs> {
+    context.check()?;
+    let definition = kernel.definition(context)?;
+    let limits = limits(context, &definition);
+    Ok(Needs {
+        max_block: limits.kernel_block.min(limits.device_block),
+        warp: context.caps().warp_size as usize,
+        device_block: limits.device_block,
+        shared_static: limits.shared_static,
+        shared_most: limits.shared_bytes,
+        private: definition.group().private_bytes,
+        required: if limits.required == [0; 3] { 0 } else { limits.required.iter().product() },
+    })
 }
 
 /// Launches a kernel with the chevrons of CUDA-style languages; expands to [`Kernel::launch`].

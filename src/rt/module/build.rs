@@ -1,5 +1,10 @@
-//! A module's text built for one context: its kernels with their signatures, and its symbols' storage.
+//! A module's text built for one context, or taken from where it was built before: its kernels with their signatures,
+//! and its symbols' storage.
 
+use super::binary::{self, Image, KernelRecord, Recipe};
+use super::cache;
+use super::growth::Growth;
+use super::lines::Lines;
 use super::log;
 use super::rewrite::empty::{self, fill_empty_parameters};
 use super::rewrite::{self, Rewritten};
@@ -22,12 +27,36 @@ const OPTIONS: &str = "-cl-kernel-arg-info";
 /// `CL_INVALID_BUILD_OPTIONS`.
 const INVALID_OPTIONS: i32 = -43;
 
+/// What builds are made from.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) recipe: Recipe,
+    pub(super) rewritten: Rewritten,
+    /// Whether the disk cache may be asked.
+    pub(super) cached: bool,
+    /// The binary that the module was loaded from.
+    pub(super) image: Option<Image>,
+}
+
+impl Plan {
+    fn options(&self) -> String {
+        format!("{} {OPTIONS}", self.recipe.options).trim().to_owned()
+    }
+}
+
 /// A built module.
 #[derive(Debug)]
 pub(super) struct Build {
     context: Arc<Context>,
+    plan: Arc<Plan>,
+    program: Arc<Program>,
+    /// Where it was built.
+    device: String,
     kernels: Vec<Arc<Definition>>,
     symbols: Arc<[Symbol]>,
+    symbol_records: Vec<binary::SymbolRecord>,
+    /// Where the driver goes on compiling at launches: what it compiled.
+    growth: Option<Arc<Growth>>,
 }
 
 /// A kernel as built for a context. Launches borrow kernel objects from its pool, because setting arguments is the
@@ -36,15 +65,13 @@ pub(super) struct Build {
 pub(crate) struct Definition {
     context: Arc<Context>,
     program: Arc<Program>,
-    name: String,
-    parameters: Vec<Parameter>,
-    group: WorkGroup,
+    record: KernelRecord,
     symbols: Arc<[Symbol]>,
     /// The symbols behind the parameters, in the order of the hidden ones.
     hidden: Vec<usize>,
-    /// Whether its one parameter is a stand-in that gets null.
-    filled: bool,
     pool: Mutex<Vec<Pooled>>,
+    /// Where it is told of new sizes of blocks, with its own number there.
+    growth: Option<(Arc<Growth>, usize)>,
 }
 
 /// A bit for each argument.
@@ -58,37 +85,148 @@ pub(crate) struct Pooled {
     buffers: Option<Bits>,
     /// The set of slabs that was declared last.
     pub(crate) declared: u64,
+    /// The shape that it was launched with last.
+    shape: [usize; 4],
 }
 
 impl Build {
-    pub(super) fn new(
-        context: &Arc<Context>,
-        name: &str,
-        source: &str,
-        rewritten: &Rewritten,
-        options: &str,
-    ) -> Result<Self> {
-        let options = format!("{options} {OPTIONS}");
+    /// Takes the module from the binary that it was loaded from, from the disk cache, or else from the compiler.
+    pub(super) fn new(context: &Arc<Context>, plan: &Arc<Plan>) -> Result<Self> {
+        let device = context.cl().identity();
+        if let Some(image) = plan.image.as_ref().filter(|image| image.fits(&device)) {
+            match Self::restore(context, plan, image) {
+                Ok(build) => return Ok(build),
+                Err(error) => ::log::warn!(target: "gridcl::cache", "the module's binary is built anew: {error}"),
+            }
+        }
+        let Some(cache) = plan.cached.then(cache::cache).flatten() else {
+            return Self::compile(context, plan, device);
+        };
+        let key = binary::key(&device, &plan.recipe);
+        if let Some(bytes) = cache.get(&key) {
+            let image = Image::from_bytes(&bytes).and_then(|image| match image.key() == key && image.fits(&device) {
+                true => Ok(image),
+                false => Err(Error::new(ErrorKind::InvalidImage, "it was made from something else")),
+            });
+            match image.and_then(|image| Self::restore(context, plan, &image)) {
+                Ok(build) => return Ok(build),
+                Err(error) => {
+                    ::log::warn!(target: "gridcl::cache", "entry {key} is removed: {error}");
+                    cache.remove(&key);
+                }
+            }
+        }
+        let build = Self::compile(context, plan, device)?;
+        if build.growth.is_none() {
+            build.store();
+        }
+        Ok(build)
+    }
+
+    fn compile(context: &Arc<Context>, plan: &Arc<Plan>, device: String) -> Result<Self> {
+        let (rewritten, options) = (&plan.rewritten, plan.options());
         let text = match context.caps().needs_kernel_parameters() {
             true => Cow::Owned(fill_empty_parameters(&rewritten.text)),
             false => Cow::Borrowed(&rewritten.text),
         };
-        let program = Program::build(context.cl(), &text, options.trim())
-            .map_err(|failure| build_error(name, source, &options, &failure))?;
-        let program = Arc::new(program);
+        let program = Program::build(context.cl(), &text, &options).map_err(|failure| build_error(plan, &failure))?;
         let names = program.kernel_names()?;
-        let make = |declared| symbol::make(context, &program, &names, declared);
-        let symbols: Arc<[Symbol]> = rewritten.symbols.iter().map(make).collect::<Result<_>>()?;
-        let mut kernels = Vec::new();
-        for name in names.iter().cloned() {
-            if rewrite::is_generated_kernel(&name) {
-                continue;
-            }
-            let hidden = rewritten.hidden.get(&name).cloned().unwrap_or_default();
-            kernels.push(Definition::new(context, &program, name, Arc::clone(&symbols), hidden)?);
+        let ask = |declared| symbol::ask(&program, &names, declared);
+        let symbols = rewritten.symbols.iter().map(ask).collect::<Result<_>>()?;
+        let kernels = names.iter().filter(|name| !rewrite::is_generated_kernel(name));
+        let kernels = kernels.map(|name| ask_kernel(context, &program, name, rewritten));
+        let mut kernels = kernels.collect::<Result<Vec<_>>>()?;
+        learn_sizes(context, &text, &options, &mut kernels);
+        let image = Image::new(device, plan.recipe.clone(), kernels, symbols);
+        Self::equip(context, plan, program, &image)
+    }
+
+    /// What a driver built before.
+    fn restore(context: &Arc<Context>, plan: &Arc<Plan>, image: &Image) -> Result<Self> {
+        if image.symbols.len() != plan.rewritten.symbols.len() {
+            return Err(Error::new(ErrorKind::InvalidImage, "its symbols are not those of its text"));
         }
-        learn_sizes(context, &text, options.trim(), &mut kernels);
-        Ok(Self { context: Arc::clone(context), kernels: kernels.into_iter().map(Arc::new).collect(), symbols })
+        let program = Program::from_binary(context.cl(), &image.driver, &plan.options())?;
+        Self::equip(context, plan, program, image)
+    }
+
+    /// Makes what a built program needs to be launched.
+    fn equip(context: &Arc<Context>, plan: &Arc<Plan>, program: Program, image: &Image) -> Result<Self> {
+        let program = Arc::new(program);
+        let declared = plan.rewritten.symbols.iter().zip(&image.symbols);
+        let symbols = declared.map(|(declared, &record)| symbol::make(context, &program, &declared.name, record));
+        let symbols = symbols.collect::<Result<Arc<[Symbol]>>>()?;
+        let grows = plan.cached && context.caps().compiles_at_launch() && cache::cache().is_some();
+        let ours = image.symbols.iter().map(|symbol| 1 + usize::from(symbol.initialized)).sum::<usize>();
+        let growth = grows.then(|| Arc::new(Growth::new(image.kernels.len() + ours, &image.shapes)));
+        let mut kernels = Vec::new();
+        for (index, record) in image.kernels.iter().cloned().enumerate() {
+            let hidden = plan.rewritten.hidden.get(&record.name).cloned().unwrap_or_default();
+            let definition = Definition {
+                context: Arc::clone(context),
+                program: Arc::clone(&program),
+                record,
+                symbols: Arc::clone(&symbols),
+                hidden,
+                pool: Mutex::default(),
+                growth: growth.clone().map(|growth| (growth, index)),
+            };
+            let pooled = definition.make()?;
+            definition.give_back(pooled);
+            kernels.push(Arc::new(definition));
+        }
+        Ok(Self {
+            context: Arc::clone(context),
+            plan: Arc::clone(plan),
+            program,
+            device: image.device().to_owned(),
+            kernels,
+            symbols,
+            symbol_records: image.symbols.clone(),
+            growth,
+        })
+    }
+
+    /// The module as bytes can hold it, for devices and drivers like this one.
+    pub(super) fn image(&self) -> Result<Image> {
+        // Before the driver is asked, which may know more by then.
+        let shapes = self.growth.as_ref().map(|growth| growth.shapes()).unwrap_or_default();
+        let kernels = self.kernels.iter().map(|kernel| kernel.record.clone()).collect();
+        let mut image = Image::new(self.device.clone(), self.plan.recipe.clone(), kernels, self.symbol_records.clone());
+        image.shapes = shapes;
+        image.driver = self.program.binary()?;
+        if image.driver.is_empty() {
+            return Err(Error::new(ErrorKind::NotSupported, "the driver gives no program binaries"));
+        }
+        Ok(image)
+    }
+
+    /// Keeps it in the disk cache, where there is one.
+    pub(super) fn store(&self) {
+        let Some(cache) = self.plan.cached.then(cache::cache).flatten() else { return };
+        match self.image().and_then(|image| Ok((image.key(), image.shapes.len(), image.to_bytes()?))) {
+            Ok((key, shapes, bytes)) => {
+                cache.put(&key, &bytes);
+                if let Some(growth) = &self.growth {
+                    growth.stored(shapes);
+                }
+            }
+            Err(error) => ::log::warn!(target: "gridcl::cache", "{} is not kept: {error}", self.plan.recipe.name),
+        }
+    }
+
+    /// Lets the context know it where launches make the driver compile more, which is worth to be kept.
+    pub(super) fn enroll(self: &Arc<Self>) {
+        if let Some(growth) = &self.growth {
+            growth.enroll(Arc::downgrade(self));
+        }
+    }
+
+    /// Keeps what launches made the driver compile since it was kept last. The context has to be idle.
+    pub(super) fn store_rest(&self) {
+        if self.growth.as_ref().is_some_and(|growth| growth.has_rest()) {
+            self.store();
+        }
     }
 
     pub(super) fn is_for(&self, context: &Context) -> bool {
@@ -105,11 +243,11 @@ impl Build {
     }
 
     pub(super) fn kernel(&self, name: &str) -> Option<Arc<Definition>> {
-        self.kernels.iter().find(|kernel| kernel.name == name).cloned()
+        self.kernels.iter().find(|kernel| kernel.name() == name).cloned()
     }
 
     pub(super) fn kernel_names(&self) -> impl Iterator<Item = &str> {
-        self.kernels.iter().map(|kernel| kernel.name.as_str())
+        self.kernels.iter().map(|kernel| kernel.name())
     }
 
     pub(super) fn symbol(&self, name: &str) -> Option<&Symbol> {
@@ -117,35 +255,61 @@ impl Build {
     }
 }
 
-fn build_error(name: &str, source: &str, options: &str, broken: &BuildFailure) -> Error {
+/// What the compiler and the device tell of a kernel.
+fn ask_kernel(context: &Context, program: &Program, name: &str, rewritten: &Rewritten) -> Result<KernelRecord> {
+    let kernel = Kernel::new(program, name)?;
+    let mut parameters: Vec<Parameter> = kernel.parameters()?.iter().map(Parameter::new).collect();
+    // The hidden ones stand last.
+    let hidden = rewritten.hidden.get(name).map_or(0, Vec::len);
+    parameters.truncate(parameters.len().saturating_sub(hidden));
+    let filled = parameters.len() == 1 && parameters[0].name == empty::NAME;
+    if filled {
+        parameters.clear();
+    }
+    let mut group = kernel.work_group()?;
+    if context.caps().counts_unset_locals() {
+        let locals = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
+        if group.local_bytes <= locals as u64 {
+            group.local_bytes = 0;
+        }
+    }
+    Ok(KernelRecord { name: name.to_owned(), parameters, group, filled })
+}
+
+fn build_error(plan: &Plan, broken: &BuildFailure) -> Error {
+    let Recipe { name, text, options, .. } = &plan.recipe;
     if broken.failure.status == INVALID_OPTIONS {
         return Error::new(ErrorKind::InvalidValue, "the compiler does not know one of the options")
-            .argument("options", options.trim())
+            .argument("options", plan.options())
             .caused_by(broken.failure);
     }
-    let error = Error::new(ErrorKind::BuildFailed, log::report(name, source, &broken.log)).caused_by(broken.failure);
+    let report = log::report(name, &Lines::new(name, text), &broken.log);
+    let error = Error::new(ErrorKind::BuildFailed, report).caused_by(broken.failure);
     // Our own option is always there and says nothing.
-    match options.trim_end_matches(OPTIONS).trim() {
+    match options.trim() {
         "" => error,
         given => error.help(format!("it was built with {given}")),
     }
 }
 
-/// Asks the compiler for the sizes of the program's own types, in one more build of the text for all of them. Where
-/// that fails the sizes stay unknown and the driver judges the arguments.
-fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [Definition]) {
-    let unknown: BTreeSet<String> = kernels
-        .iter()
-        .flat_map(|kernel| &kernel.parameters)
+/// Asks the compiler for what only it knows of the program's own types, in one more build of the text for all of them.
+/// Where that fails the sizes stay unknown and the driver judges the arguments.
+fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [KernelRecord]) {
+    let parameters = kernels.iter().flat_map(|kernel| &kernel.parameters);
+    let unknown: BTreeSet<String> = parameters
         .filter(|parameter| parameter.has_unknown_size())
         .map(|parameter| parameter.type_name.clone())
         .collect();
     if unknown.is_empty() {
         return;
     }
-    let probes: String =
-        unknown.iter().enumerate().map(|(index, type_name)| signature::probe(index, type_name)).collect();
-    let program = match Program::build(context.cl(), &format!("{text}{probes}"), options) {
+    let build = |plain: bool| {
+        let probes = unknown.iter().enumerate().map(|(index, name)| signature::probe(index, name, plain));
+        let macros = if plain { "" } else { signature::IS_THREE };
+        Program::build(context.cl(), &format!("{text}\n{macros}{}", probes.collect::<String>()), options)
+    };
+    // Not every compiler compares types.
+    let program = match build(false).or_else(|_| build(true)) {
         Ok(program) => program,
         Err(broken) => {
             ::log::warn!("the sizes of {unknown:?} are not known: {}", broken.failure);
@@ -153,58 +317,21 @@ fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [Defi
         }
     };
     for (index, type_name) in unknown.iter().enumerate() {
-        let Ok(size) = Kernel::new(&program, &signature::probe_name(index)).and_then(|probe| probe.required_group())
+        let Ok(group) = Kernel::new(&program, &signature::probe_name(index)).and_then(|probe| probe.required_group())
         else {
             continue;
         };
         let parameters = kernels.iter_mut().flat_map(|kernel| &mut kernel.parameters);
         for parameter in parameters.filter(|parameter| parameter.has_unknown_size()) {
-            if parameter.type_name == *type_name && size[0] > 0 {
-                parameter.class = Class::Value(Some(size[0]));
+            if parameter.type_name == *type_name && group[0] > 0 {
+                parameter.class = Class::Value(Some(group[0]));
+                parameter.three = group[1] == 2;
             }
         }
     }
 }
 
 impl Definition {
-    fn new(
-        context: &Arc<Context>,
-        program: &Arc<Program>,
-        name: String,
-        symbols: Arc<[Symbol]>,
-        hidden: Vec<usize>,
-    ) -> Result<Self> {
-        let kernel = Kernel::new(program, &name)?;
-        let mut parameters: Vec<Parameter> = kernel.parameters()?.iter().map(Parameter::new).collect();
-        // The hidden ones stand last.
-        parameters.truncate(parameters.len().saturating_sub(hidden.len()));
-        let filled = parameters.len() == 1 && parameters[0].name == empty::NAME;
-        if filled {
-            parameters.clear();
-        }
-        let mut group = kernel.work_group()?;
-        if context.caps().counts_unset_locals() {
-            let locals = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
-            if group.local_bytes <= locals as u64 {
-                group.local_bytes = 0;
-            }
-        }
-        let definition = Self {
-            context: Arc::clone(context),
-            program: Arc::clone(program),
-            name,
-            parameters,
-            group,
-            filled,
-            symbols,
-            hidden,
-            pool: Mutex::default(),
-        };
-        let pooled = definition.equip(kernel)?;
-        definition.give_back(pooled);
-        Ok(definition)
-    }
-
     pub(crate) fn is_for(&self, context: &Context) -> bool {
         std::ptr::eq(&*self.context, context)
     }
@@ -214,22 +341,22 @@ impl Definition {
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.name
+        &self.record.name
     }
 
     /// The parameters that a launch has to give arguments for.
     pub(crate) fn parameters(&self) -> &[Parameter] {
-        &self.parameters
+        &self.record.parameters
     }
 
     /// Bytes that the arguments take, as far as the sizes are known.
     pub(crate) fn argument_bytes(&self) -> usize {
-        self.parameters.iter().map(|parameter| parameter.class.bytes()).sum::<usize>()
+        self.parameters().iter().map(|parameter| parameter.class.bytes()).sum::<usize>()
             + self.hidden.len() * size_of::<usize>()
     }
 
     pub(crate) fn group(&self) -> &WorkGroup {
-        &self.group
+        &self.record.group
     }
 
     /// Borrows a kernel object that was only ever given buffer objects for the arguments with a bit in `buffers`; a new
@@ -241,7 +368,7 @@ impl Definition {
         drop(pool);
         let mut pooled = match idle {
             Some(pooled) => pooled,
-            None => self.equip(Kernel::new(&self.program, &self.name)?)?,
+            None => self.make()?,
         };
         pooled.buffers = Some(buffers);
         Ok(pooled)
@@ -252,16 +379,30 @@ impl Definition {
         self.pool.lock().push(pooled);
     }
 
-    /// Sets the hidden arguments, which never change.
-    fn equip(&self, mut kernel: Kernel) -> Result<Pooled> {
-        if self.filled {
+    /// Takes note of a launch, for drivers that compile a kernel for each shape.
+    #[inline]
+    pub(crate) fn ran(&self, pooled: &mut Pooled, local: [usize; 3], global: [usize; 3]) {
+        let Some((growth, kernel)) = &self.growth else { return };
+        // PoCL has code of its own for grids that 16 bits count.
+        let is_large = global.iter().any(|&items| items > usize::from(u16::MAX));
+        let shape = [local[0], local[1], local[2], usize::from(is_large)];
+        if pooled.shape != shape {
+            pooled.shape = shape;
+            growth.add(&self.context, *kernel, shape);
+        }
+    }
+
+    /// A kernel object with its hidden arguments, which never change.
+    fn make(&self) -> Result<Pooled> {
+        let mut kernel = Kernel::new(&self.program, self.name())?;
+        if self.record.filled {
             kernel.set_buffer(0, None)?;
         }
         for (position, &symbol) in self.hidden.iter().enumerate() {
-            let index = (self.parameters.len() + position) as u32;
+            let index = (self.parameters().len() + position) as u32;
             set_storage(&mut kernel, index, &self.symbols[symbol])?;
         }
-        Ok(Pooled { kernel, buffers: None, declared: 0 })
+        Ok(Pooled { kernel, buffers: None, declared: 0, shape: [0; 4] })
     }
 }
 

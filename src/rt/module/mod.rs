@@ -1,7 +1,13 @@
 //! Modules: OpenCL C text, built for each device at first use there, with its kernels and symbols.
 
+pub(crate) mod binary;
 pub(crate) mod build;
+mod builder;
+pub(crate) mod cache;
+pub(crate) mod growth;
+mod include;
 pub(crate) mod lexer;
+mod lines;
 mod log;
 pub(crate) mod rewrite;
 pub(crate) mod signature;
@@ -10,20 +16,28 @@ pub(crate) mod symbol;
 use super::context::Context;
 use super::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-use build::{Build, Definition};
+use binary::{Image, Recipe};
+use build::{Build, Definition, Plan};
+pub use builder::ModuleBuilder;
+use lines::Lines;
 use parking_lot::{Mutex, RwLock};
-use rewrite::Rewritten;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(crate) use symbol::Symbol;
 
+/// What messages call a text that is no file.
+const TEXT_NAME: &str = "kernel.cl";
+
 /// Kernel text with what it defines.
 ///
 /// The text is OpenCL C. Beside that a module may declare symbols as MUSA and TOPS programs do, `__constant__` and
 /// `__device__` variables at file scope, which kernels use by name and the host reads and writes
 /// ([`Module::write_symbol`]).
+///
+/// Files, include folders, definitions and options are given to [`Module::builder`]. What the driver makes of a text is
+/// kept in a cache on disk (`docs/environment.md`), and can be kept by the program ([`Module::to_binary`]).
 ///
 /// ```
 /// use gridcl::{Device, Module};
@@ -37,11 +51,7 @@ pub(crate) use symbol::Symbol;
 pub struct Module(Arc<Inner>);
 
 struct Inner {
-    /// What messages call the text: the file, or a stand-in.
-    name: String,
-    source: String,
-    rewritten: Rewritten,
-    options: String,
+    plan: Arc<Plan>,
     /// Larger for modules that were loaded later.
     serial: u64,
     /// The context that it was loaded for.
@@ -69,7 +79,7 @@ impl Module {
     /// [`ErrorKind::BuildFailed`] with the compiler's first errors, the source lines they mean and the whole log;
     /// [`ErrorKind::InvalidImage`] for a text without a kernel.
     pub fn from_source(device: Device, source: &str) -> Result<Self> {
-        Self::with_options(device, source, "")
+        Self::builder(device).source(TEXT_NAME, source).build()
     }
 
     /// The same with options for the compiler, for instance `-DN=16 -cl-fast-relaxed-math`.
@@ -77,51 +87,87 @@ impl Module {
     /// # Errors
     /// As [`Module::from_source`].
     pub fn with_options(device: Device, source: &str, options: &str) -> Result<Self> {
-        Self::load(device, "kernel.cl".to_owned(), source.to_owned(), options)
+        Self::builder(device).source(TEXT_NAME, source).option(options).build()
     }
 
-    /// Builds the text of a file.
+    /// Builds the text of a file, or loads a binary that [`Module::save`] wrote.
     ///
     /// # Errors
     /// [`ErrorKind::FileNotFound`] where it cannot be read, else as [`Module::from_source`].
     pub fn from_file(device: Device, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|error| {
-            Error::new(ErrorKind::FileNotFound, "the file cannot be read")
-                .argument("path", path.display())
-                .caused_by(error)
-        })?;
-        let source = String::from_utf8(bytes).map_err(|_| {
-            Error::new(ErrorKind::InvalidImage, "the file is not text").argument("path", path.display())
-        })?;
-        Self::load(device, path.display().to_string(), source, "")
+        let bytes = builder::read(path)?;
+        if binary::is_binary(&bytes) {
+            return Self::from_binary(device, &bytes).map_err(|error| error.argument("path", path.display()));
+        }
+        Self::builder(device).file_of(path, bytes).build()
     }
 
-    fn load(device: Device, name: String, source: String, options: &str) -> Result<Self> {
+    /// Loads what [`Module::to_binary`] gave. For another device or driver, or another version of gridcl, it is built
+    /// anew from the text that it holds.
+    ///
+    /// The bytes are a program: load only those that come from where programs may come from.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidImage`] for other bytes, and for damaged ones; else as [`Module::from_source`].
+    pub fn from_binary(device: Device, bytes: &[u8]) -> Result<Self> {
+        let image = Image::from_bytes(bytes)?;
+        let recipe = image.recipe.clone();
+        Self::load(device, recipe, Some(image), true, false)
+    }
+
+    /// The module as the device's driver built it, with its text and what is known of its kernels, for
+    /// [`Module::from_binary`]. PoCL compiles every kernel once more for it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotSupported`] where the driver gives no binaries; when the module is unloaded.
+    pub fn to_binary(&self) -> Result<Vec<u8>> {
+        self.build_for(&self.0.home)?.image()?.to_bytes()
+    }
+
+    /// Writes [`Module::to_binary`] to a file, which appears as a whole.
+    ///
+    /// # Errors
+    /// As [`Module::to_binary`], and [`ErrorKind::FileNotFound`] where the file cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        builder::write(path.as_ref(), &self.to_binary()?)
+    }
+
+    fn load(device: Device, recipe: Recipe, image: Option<Image>, cached: bool, lazy: bool) -> Result<Self> {
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let context = device.context()?;
-        let rewritten = rewrite::rewrite(&source).map_err(|broken| {
-            let line = source.lines().nth(broken.line.saturating_sub(1) as usize).unwrap_or_default().trim();
-            let problem = format!("{name}:{}: {}\n    {line}", broken.line, broken.message);
-            Error::new(ErrorKind::BuildFailed, problem)
-        })?;
-        if !rewrite::may_define_kernel(&source) {
-            return Err(no_kernel(&name));
+        let rewritten = rewrite(&recipe)?;
+        if !rewrite::may_define_kernel(&recipe.text) {
+            return Err(no_kernel(&recipe.name));
         }
+        // What the driver includes may change without the text.
+        let cached = cached && recipe.complete;
+        let plan = Plan { recipe, rewritten, cached, image };
         let module = Self(Arc::new(Inner {
-            name,
-            source,
-            rewritten,
-            options: options.to_owned(),
+            plan: Arc::new(plan),
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
-            home: Arc::clone(&context),
+            home: context,
             unloaded: AtomicBool::new(false),
             builds: Mutex::default(),
         }));
-        if module.build_for(&context)?.kernel_names().next().is_none() {
-            return Err(no_kernel(&module.0.name));
+        if !lazy {
+            module.home_build()?;
         }
         Ok(module)
+    }
+
+    /// The build for the device that it was loaded for.
+    fn home_build(&self) -> Result<Arc<Build>> {
+        let build = self.build_for(&self.0.home)?;
+        if build.kernel_names().next().is_none() {
+            return Err(no_kernel(self.name()));
+        }
+        Ok(build)
+    }
+
+    /// What messages call the text: the file, or a stand-in.
+    fn name(&self) -> &str {
+        &self.0.plan.recipe.name
     }
 
     /// The kernel called `name`.
@@ -129,10 +175,10 @@ impl Module {
     /// # Errors
     /// [`ErrorKind::NotFound`] where there is none, with the names there are.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
-        let build = self.build_for(&self.0.home)?;
+        let build = self.home_build()?;
         let definition = build.kernel(name).ok_or_else(|| {
             let names: Vec<_> = build.kernel_names().collect();
-            Error::new(ErrorKind::NotFound, format!("{} has no kernel of that name", self.0.name))
+            Error::new(ErrorKind::NotFound, format!("{} has no kernel of that name", self.name()))
                 .argument("name", format_args!("\"{name}\""))
                 .help(format!("it has: {}", names.join(", ")))
         })?;
@@ -145,7 +191,7 @@ impl Module {
     /// # Errors
     /// When the module is unloaded, or died with its device's reset.
     pub fn kernel_names(&self) -> Result<Vec<String>> {
-        let build = self.build_for(&self.0.home)?;
+        let build = self.home_build()?;
         Ok(build.kernel_names().map(str::to_owned).collect())
     }
 
@@ -158,7 +204,7 @@ impl Module {
         build.symbol(name).cloned().ok_or_else(|| {
             let names: Vec<_> = self.symbol_names().filter(|name| build.symbol(name).is_some()).collect();
             let help = if names.is_empty() { "it has none".into() } else { format!("it has: {}", names.join(", ")) };
-            Error::new(ErrorKind::NotFound, format!("{} has no symbol of that name", self.0.name))
+            Error::new(ErrorKind::NotFound, format!("{} has no symbol of that name", self.name()))
                 .argument("name", format_args!("\"{name}\""))
                 .help(help)
         })
@@ -166,7 +212,7 @@ impl Module {
 
     /// The names of its symbols, in the order of the text.
     pub fn symbol_names(&self) -> impl Iterator<Item = &str> {
-        self.0.rewritten.symbols.iter().map(|symbol| symbol.name.as_str())
+        self.0.plan.rewritten.symbols.iter().map(|symbol| symbol.name.as_str())
     }
 
     /// Whether it was neither unloaded nor lost to a reset of its device.
@@ -190,12 +236,14 @@ impl Module {
         self.0.unloaded.store(true, Ordering::Release);
         let builds = std::mem::take(&mut *self.0.builds.lock());
         // Kernels that are under way use the symbols' storage.
-        builds.iter().map(|build| build.synchronize()).fold(Ok(()), Result::and)
+        let outcome = builds.iter().map(|build| build.synchronize()).fold(Ok(()), Result::and);
+        builds.iter().filter(|build| build.is_alive()).for_each(|build| build.store_rest());
+        outcome
     }
 
     fn check(&self) -> Result<()> {
         if self.0.unloaded.load(Ordering::Acquire) {
-            return Err(Error::new(ErrorKind::InvalidHandle, format!("{} was unloaded", self.0.name)));
+            return Err(Error::new(ErrorKind::InvalidHandle, format!("{} was unloaded", self.name())));
         }
         Ok(())
     }
@@ -209,13 +257,25 @@ impl Module {
             return Ok(Arc::clone(build));
         }
         builds.retain(|build| build.is_alive());
-        let inner = &self.0;
-        let build = Build::new(context, &inner.name, &inner.source, &inner.rewritten, &inner.options)
-            .map_err(|error| error.on_device(context.device()))?;
+        let build = Build::new(context, &self.0.plan).map_err(|error| error.on_device(context.device()))?;
         let build = Arc::new(build);
+        build.enroll();
         builds.push(Arc::clone(&build));
         Ok(build)
     }
+}
+
+/// Takes the symbols out of a text.
+fn rewrite(recipe: &Recipe) -> Result<rewrite::Rewritten> {
+    let Recipe { name, text, .. } = recipe;
+    rewrite::rewrite(text).map_err(|broken| {
+        let lines = Lines::new(name, text);
+        let (file, number, code) = lines.at(broken.line as usize);
+        let first = broken.first.map(|line| lines.at(line as usize));
+        let first = first.map_or_else(String::new, |(file, number, _)| format!(" (first in {file}:{number})"));
+        let problem = format!("{file}:{number}: {}{first}\n    {}", broken.message, code.trim());
+        Error::new(ErrorKind::BuildFailed, problem)
+    })
 }
 
 fn no_kernel(name: &str) -> Error {
@@ -257,12 +317,12 @@ impl Kernel {
 
 impl fmt::Debug for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Module").field("name", &self.0.name).finish_non_exhaustive()
+        f.debug_struct("Module").field("name", &self.name()).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kernel").field("name", &self.0.name).field("module", &self.0.module.0.name).finish()
+        f.debug_struct("Kernel").field("name", &self.0.name).field("module", &self.0.module.name()).finish()
     }
 }

@@ -17,8 +17,8 @@
 //!
 //! Promises: text in, text out, no driver; every line of the text keeps its number; a text without symbols comes
 //! back as it was; no input makes it panic. Nothing is expanded or evaluated: all branches of an `#if` are
-//! rewritten, and included files are not seen. A symbol in a branch that the compiler drops has no kernels; its
-//! hidden parameters remain.
+//! rewritten, and files that the text still includes are not seen ([`super::include`] has put in what it found). A
+//! symbol in a branch that the compiler drops has no kernels; its hidden parameters remain.
 
 mod declaration;
 mod edit;
@@ -94,6 +94,8 @@ pub(crate) struct RewriteError {
     pub line: u32,
     /// What is wrong and what to do.
     pub message: String,
+    /// Another line that it is about.
+    pub first: Option<u32>,
 }
 
 /// Name of the kernel whose required work-group size is (size, alignment, 1) of `symbol`.
@@ -154,7 +156,7 @@ pub(crate) fn rewrite(source: &str) -> Result<Rewritten, RewriteError> {
 }
 
 fn error<T>(line: u32, message: impl Into<String>) -> Result<T, RewriteError> {
-    Err(RewriteError { line, message: message.into() })
+    Err(RewriteError { line, message: message.into(), first: None })
 }
 
 #[cfg(test)]

@@ -2,20 +2,23 @@
 
 use crate::cl::AddressSpace;
 use crate::cl::kernel::Parameter as Reported;
+use serde::{Deserialize, Serialize};
 
 /// A parameter, ready for arguments to be checked against.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
     /// The type as written in the source, for messages.
     pub(crate) type_name: String,
     pub(crate) class: Class,
+    /// Whether it is a vector of three, which the host may give without its fourth component.
+    pub(crate) three: bool,
     /// Whether it is an image that the kernel may write.
     pub(crate) is_written_image: bool,
 }
 
 /// What kind of argument a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) enum Class {
     /// `__global` or `__constant`: a pointer to device memory.
     Pointer,
@@ -50,10 +53,12 @@ impl Parameter {
             AddressSpace::Private if reported.type_name == "sampler_t" => Class::Sampler,
             AddressSpace::Private => Class::Value(size_of_type(&reported.type_name)),
         };
+        let three = matches!(class, Class::Value(Some(_))) && reported.type_name.ends_with('3');
         Self {
             name: reported.name.clone(),
             type_name: reported.type_name.clone(),
             class,
+            three,
             is_written_image: reported.is_written_image,
         }
     }
@@ -115,13 +120,34 @@ fn size_of_words(words: &[&str]) -> Option<usize> {
 }
 
 /// The text of a kernel that tells the size of `type_name` without being launched: the compiler evaluates the
-/// work-group size that it demands. The parameter is for NVIDIA's assembler, which takes no kernel without one.
-pub(crate) fn probe(index: usize, type_name: &str) -> String {
+/// work-group size that it demands. The second number is 2 for a vector of three and else 1; `plain` leaves that out,
+/// for compilers that cannot tell. The parameter is for NVIDIA's assembler, which takes no kernel without one.
+pub(crate) fn probe(index: usize, type_name: &str, plain: bool) -> String {
+    let three = if plain { "0".to_owned() } else { format!("gridcl_is_three({type_name})") };
     format!(
-        "\n__kernel __attribute__((reqd_work_group_size(sizeof({type_name}), 1, 1))) void {}(__global uchar *unused) {{}}",
+        "\n__kernel __attribute__((reqd_work_group_size(sizeof({type_name}), 1 + {three}, 1))) void {}(__global uchar *unused) {{}}",
         probe_name(index)
     )
 }
+
+/// The macro that [`probe`] uses. A vector of three has the size, the alignment and by `vec_step` the length of one of
+/// four, so that only its type tells.
+pub(crate) const IS_THREE: &str = "
+#define gridcl_is(T, V) __builtin_types_compatible_p(T, V)
+#ifdef cl_khr_fp64
+#define gridcl_is_double3(T) gridcl_is(T, double3)
+#else
+#define gridcl_is_double3(T) 0
+#endif
+#ifdef cl_khr_fp16
+#define gridcl_is_half3(T) gridcl_is(T, half3)
+#else
+#define gridcl_is_half3(T) 0
+#endif
+#define gridcl_is_three(T) (gridcl_is(T, char3) || gridcl_is(T, uchar3) || gridcl_is(T, short3) || \\
+    gridcl_is(T, ushort3) || gridcl_is(T, int3) || gridcl_is(T, uint3) || gridcl_is(T, long3) || \\
+    gridcl_is(T, ulong3) || gridcl_is(T, float3) || gridcl_is_double3(T) || gridcl_is_half3(T))
+";
 
 /// What [`probe`] calls the kernel.
 pub(crate) fn probe_name(index: usize) -> String {

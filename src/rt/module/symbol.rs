@@ -1,6 +1,7 @@
 //! Symbols: device variables of a module, which kernels use by name and the host by name or address.
 
 use super::Module;
+use super::binary::SymbolRecord;
 use super::rewrite::{self, SymbolDecl};
 use crate::cl::{Kernel, Program};
 use crate::error::{Error, ErrorKind, Result};
@@ -54,33 +55,33 @@ impl Drop for Storage {
     }
 }
 
-/// Makes a symbol's storage and gives it its first value: the initialiser's, else zeros.
+/// What the compiler made of a symbol's declaration.
 ///
 /// The rewriter has put a kernel into the program that demands a work group of the symbol's size, which tells the
 /// size without a launch, and one that writes the initialiser.
-pub(super) fn make(
-    context: &Arc<Context>,
-    program: &Program,
-    names: &[String],
-    declared: &SymbolDecl,
-) -> Result<Symbol> {
+pub(super) fn ask(program: &Program, names: &[String], symbol: &SymbolDecl) -> Result<SymbolRecord> {
     let has = |kernel: &str| names.iter().any(|name| name == kernel);
-    let size_kernel = rewrite::size_kernel(&declared.name);
-    let is_declared = has(&size_kernel);
-    let bytes = if is_declared { Kernel::new(program, &size_kernel)?.required_group()?[0] } else { 1 };
+    let size_kernel = rewrite::size_kernel(&symbol.name);
+    let declared = has(&size_kernel);
+    let bytes = if declared { Kernel::new(program, &size_kernel)?.required_group()?[0] } else { 1 };
     if bytes == 0 {
         return Err(Error::new(ErrorKind::NotSupported, "the driver does not tell the symbol's size")
-            .argument("symbol", &declared.name));
+            .argument("symbol", &symbol.name));
     }
-    let allocation = memory::allocate(context, bytes, Kind::Symbol)?;
-    let symbol = Symbol(Arc::new(Storage { name: declared.name.clone(), allocation, declared: is_declared }));
+    let initialized = symbol.has_initializer && has(&rewrite::init_kernel(&symbol.name));
+    Ok(SymbolRecord { bytes, declared, initialized })
+}
+
+/// Makes a symbol's storage and gives it its first value: the initialiser's, else zeros.
+pub(super) fn make(context: &Arc<Context>, program: &Program, name: &str, record: SymbolRecord) -> Result<Symbol> {
+    let allocation = memory::allocate(context, record.bytes, Kind::Symbol)?;
+    let symbol = Symbol(Arc::new(Storage { name: name.to_owned(), allocation, declared: record.declared }));
     let queue = context.service();
-    let init_kernel = rewrite::init_kernel(&declared.name);
-    let started = if declared.has_initializer && has(&init_kernel) {
-        let mut init = Kernel::new(program, &init_kernel)?;
+    let started = if record.initialized {
+        let mut init = Kernel::new(program, &rewrite::init_kernel(name))?;
         builtin::place(&mut init, 0, symbol.place()).and_then(|_| queue.run(&init, &[1; 3], &[1; 3], 1))
     } else {
-        fill::enqueue(context, queue, symbol.place(), &Pattern::byte(0), bytes)
+        fill::enqueue(context, queue, symbol.place(), &Pattern::byte(0), record.bytes)
     };
     started.and_then(|()| queue.finish()).map_err(|failure| context.note(failure))?;
     Ok(symbol)

@@ -3,6 +3,7 @@
 #![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
 use super::super::*;
+use crate::dialect::call::function::{self, Attributes, Setting};
 use crate::dialect::call::{event, launch, module, stream};
 use crate::dialect::runtime_api;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -209,4 +210,79 @@ runtime_api! {
         f.addr(), [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes, stream.addr(),
         kernelParams, extra, &EXTRA,
     );
+
+    section "kernels";
+
+    /// What a kernel is on the current device. OpenCL tells neither constant memory nor registers: they are 0.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidDeviceFunction` for no function.
+    call(unsafe) musaFuncGetAttributes(attr: *mut musaFuncAttributes, func: *const c_void)
+        => function::get_all::<Musa, _>(attr, func, func_attributes);
+
+    /// Checks an attribute of a kernel, and has no effect: dynamic shared memory needs no leave up to the device's
+    /// limit.
+    ///
+    /// Errors: `musaErrorInvalidDeviceFunction` for no function, `musaErrorInvalidValue` for an unknown attribute and
+    /// a value outside of its range.
+    call musaFuncSetAttribute(func: *const c_void, attr: musaFuncAttribute, value: c_int)
+        => function::set::<Musa>(func, func_setting(attr), value);
+
+    /// How many blocks of a kernel a compute unit runs at once, reckoned from threads and shared memory; 0 for a block
+    /// that cannot be launched.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null and an empty block, `musaErrorInvalidDeviceFunction` for no function.
+    call(unsafe) musaOccupancyMaxActiveBlocksPerMultiprocessor(
+        numBlocks: *mut c_int, func: *const c_void, blockSize: c_int, dynamicSMemSize: usize,
+    ) => function::active_blocks::<Musa>(numBlocks, func, blockSize, dynamicSMemSize, (0, 0));
+
+    /// The same; the flags are checked.
+    ///
+    /// Errors: as `musaOccupancyMaxActiveBlocksPerMultiprocessor`, and `musaErrorInvalidValue` for unknown flags.
+    call(unsafe) musaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        numBlocks: *mut c_int, func: *const c_void, blockSize: c_int, dynamicSMemSize: usize, flags: c_uint,
+    ) => function::active_blocks::<Musa>(
+        numBlocks, func, blockSize, dynamicSMemSize, (flags, musaOccupancyDisableCachingOverride),
+    );
+
+    /// The block size that keeps most threads of a compute unit busy, and the smallest grid that fills the device.
+    ///
+    /// Errors: `musaErrorInvalidValue` for null, a negative limit and more shared memory than a block may have,
+    /// `musaErrorInvalidDeviceFunction` for no function.
+    call(unsafe) musaOccupancyMaxPotentialBlockSize(
+        minGridSize: *mut c_int, blockSize: *mut c_int, func: *const c_void, dynamicSMemSize: usize,
+        blockSizeLimit: c_int,
+    ) => function::best_block::<Musa>(minGridSize, blockSize, func, dynamicSMemSize, blockSizeLimit, (0, 0));
+
+    /// The same; the flags are checked.
+    ///
+    /// Errors: as `musaOccupancyMaxPotentialBlockSize`, and `musaErrorInvalidValue` for unknown flags.
+    call(unsafe) musaOccupancyMaxPotentialBlockSizeWithFlags(
+        minGridSize: *mut c_int, blockSize: *mut c_int, func: *const c_void, dynamicSMemSize: usize,
+        blockSizeLimit: c_int, flags: c_uint,
+    ) => function::best_block::<Musa>(
+        minGridSize, blockSize, func, dynamicSMemSize, blockSizeLimit, (flags, musaOccupancyDisableCachingOverride),
+    );
+}
+
+fn func_attributes(of: Attributes) -> musaFuncAttributes {
+    musaFuncAttributes {
+        sharedSizeBytes: of.shared,
+        constSizeBytes: 0,
+        localSizeBytes: of.private,
+        maxThreadsPerBlock: of.max_threads,
+        numRegs: 0,
+        ptxVersion: of.version,
+        binaryVersion: of.version,
+        cacheModeCA: 0,
+        maxDynamicSharedSizeBytes: of.max_dynamic_shared,
+        preferredShmemCarveout: -1,
+    }
+}
+
+fn func_setting(attribute: musaFuncAttribute) -> Option<Setting> {
+    match attribute {
+        musaFuncAttributeMaxDynamicSharedMemorySize => Some(Setting::DynamicShared),
+        musaFuncAttributePreferredSharedMemoryCarveout => Some(Setting::Carveout),
+        _ => None,
+    }
 }

@@ -3,7 +3,8 @@
 #![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
 use super::super::*;
-use crate::dialect::call::{event, launch, module, refused, stream};
+use crate::dialect::call::function::Attributes;
+use crate::dialect::call::{event, function, launch, module, refused, stream};
 use crate::dialect::runtime_api;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -173,6 +174,15 @@ runtime_api! {
     call(unsafe) topsModuleLoadData(module: *mut topsModule_t, image: *const c_void)
         => module::load_data::<Tops, _>(module, image);
 
+    /// The same with options for the vendor's compiler, which are not used.
+    ///
+    /// Errors: as `topsModuleLoadData`, and `topsErrorInvalidValue` for options that are null.
+    call(unsafe) topsModuleLoadDataEx(
+        module: *mut topsModule_t, image: *const c_void, numOptions: c_uint, options: *mut topsJitOption,
+        optionValues: *mut *mut c_void,
+    ) => function::check_options(numOptions, !options.is_null(), !optionValues.is_null())
+        .and_then(|()| module::load_data::<Tops, _>(module, image));
+
     /// The same from a file.
     ///
     /// Errors: as `topsModuleLoadData`, and `topsErrorFileNotFound`.
@@ -223,4 +233,47 @@ runtime_api! {
         f.addr(), [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes, stream.addr(),
         kernelParams, extra, &EXTRA,
     );
+
+    section "kernels";
+
+    /// What a kernel is on the current device. OpenCL tells neither constant memory nor registers: they are 0.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidDeviceFunction` for no function.
+    call(unsafe) topsFuncGetAttributes(attr: *mut topsFuncAttributes, func: *const c_void)
+        => function::get_all::<Tops, _>(attr, func, func_attributes);
+
+    /// One number of what `topsFuncGetAttributes` tells.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null and an unknown attribute, `topsErrorInvalidHandle` for no function.
+    call(unsafe) topsFuncGetAttribute(value: *mut c_int, attrib: topsFunction_attribute, hfunc: topsFunction_t)
+        => function::get::<Tops>(value, attrib.0 as c_int, hfunc.addr(), func_attribute);
+}
+
+fn func_attributes(of: Attributes) -> topsFuncAttributes {
+    topsFuncAttributes {
+        binaryVersion: of.version,
+        cacheModeCA: 0,
+        constSizeBytes: 0,
+        localSizeBytes: of.private,
+        maxDynamicSharedSizeBytes: of.max_dynamic_shared,
+        maxThreadsPerBlock: of.max_threads,
+        numRegs: 0,
+        preferredShmemCarveout: -1,
+        ptxVersion: of.version,
+        sharedSizeBytes: of.shared,
+    }
+}
+
+fn func_attribute(of: Attributes, attribute: c_int) -> Option<c_int> {
+    let small = |bytes: usize| c_int::try_from(bytes).unwrap_or(c_int::MAX);
+    Some(match topsFunction_attribute(attribute as _) {
+        TOPS_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => of.max_threads,
+        TOPS_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => small(of.shared),
+        TOPS_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => small(of.private),
+        TOPS_FUNC_ATTRIBUTE_CONST_SIZE_BYTES | TOPS_FUNC_ATTRIBUTE_NUM_REGS | TOPS_FUNC_ATTRIBUTE_CACHE_MODE_CA => 0,
+        TOPS_FUNC_ATTRIBUTE_PTX_VERSION | TOPS_FUNC_ATTRIBUTE_BINARY_VERSION => of.version,
+        TOPS_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => of.max_dynamic_shared,
+        TOPS_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => -1,
+        _ => return None,
+    })
 }

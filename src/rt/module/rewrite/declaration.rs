@@ -76,7 +76,7 @@ impl Parser<'_, '_> {
     fn error<T>(&self, message: impl Into<String>) -> Result<T, RewriteError> {
         let at = self.at.min(self.end.saturating_sub(1));
         let line = self.code.get(at).map_or(1, |token| token.line);
-        Err(RewriteError { line, message: message.into() })
+        Err(RewriteError { line, message: message.into(), first: None })
     }
 
     /// Reads everything in front of the first declarator.

@@ -75,8 +75,8 @@ impl<'s> Table<'s> {
             return Ok(());
         }
         if known.branches.contains(&branch) {
-            let first = symbol.line;
-            return error(line, format!("`{text}` is defined a second time (first in line {first}); remove one"));
+            let message = format!("`{text}` is defined a second time; remove one");
+            return Err(RewriteError { line, message, first: Some(symbol.line) });
         }
         if known.defined.is_none() {
             known.defined = Some(at);
