@@ -5,7 +5,7 @@
 //! marker, a launch of grid x block a global x local size. Kernels are OpenCL C.
 //!
 //! Three surfaces over one runtime: the safe API at the root of this crate, the dialects in [`musa`] and [`tops`]
-//! with the vendors' names, signatures and numbers, and later a C ABI of the same calls.
+//! with the vendors' names, signatures and numbers, and a C ABI of the same calls (`libgridcl.so`).
 //!
 //! # From what you know to what is here
 //!
@@ -62,6 +62,7 @@
 //! | `musa`, `tops` | by default | the dialects |
 //! | `half` | | `half::f16` and `half::bf16` as elements and arguments |
 //! | `async` | | [`Event::wait_async`] and [`Stream::synchronize_async`], plain futures |
+//! | `capi` | | the C ABI: every function of the dialects and of [`dialect::native`] under its own name |
 //! | `testing` | | counters, faults and gates for gridcl's own tests; not stable |
 
 #![cfg_attr(

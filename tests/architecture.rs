@@ -35,8 +35,8 @@ const DRIVER_LAYER: &str = "cl";
 const THIS_CRATE: &str = "gridcl";
 const PRIVATE: &[&str] = &["cl", "rt"];
 
-/// Where [`MAX_LINES`] holds.
-const MEASURED: &[&str] = &["src", "tests", "benches", "examples", "kernels_cl", "include"];
+/// Where [`MAX_LINES`] holds. Not in `include`: nobody edits those files, they are printed.
+const MEASURED: &[&str] = &["src", "tests", "benches", "examples", "kernels_cl"];
 const MAX_LINES: usize = 800;
 
 /// How a newcomer runs the tests, by the README, and how CI does.

@@ -2,6 +2,9 @@
 
 #![allow(clippy::panic, reason = "a test says what it expects by failing")]
 
+#[path = "header/mod.rs"]
+mod header;
+
 use std::path::Path;
 
 fn root(file: &str) -> std::path::PathBuf {
@@ -20,6 +23,20 @@ fn coverage_is_what_the_tables_print() {
     }
     let hint = "GRIDCL_BLESS=1 cargo test --test documents";
     assert!(read("docs/coverage.md") == page, "docs/coverage.md is stale: {hint}");
+}
+
+#[test]
+fn the_c_headers_are_what_the_tables_print() {
+    let files = header::files();
+    if std::env::var_os("GRIDCL_BLESS").is_some() {
+        for (file, text) in &files {
+            std::fs::create_dir_all(root(file).parent().expect("a folder")).expect("to make the folder");
+            std::fs::write(root(file), text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        }
+    }
+    let stale = files.iter().filter(|(file, text)| std::fs::read_to_string(root(file)).ok().as_ref() != Some(text));
+    let stale: Vec<&str> = stale.map(|(file, _)| file.as_str()).collect();
+    assert!(stale.is_empty(), "stale: {stale:?}; print them with GRIDCL_BLESS=1 cargo test --test documents");
 }
 
 #[test]

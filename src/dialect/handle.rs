@@ -1,7 +1,7 @@
 //! Handles: numbers that look like pointers, are never followed and never used twice, so that a dead handle is an
 //! error and never somebody else's object.
 
-use super::{Dialect, thread};
+use super::{Dialect, registry, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::event::Event;
 use crate::rt::memory::Array;
@@ -105,7 +105,12 @@ impl Handles {
     where
         T: Clone,
     {
-        self.objects.read().get(&handle).filter(|object| object.is_alive()).and_then(pick).cloned()
+        self.look(handle, |object| pick(object).cloned())
+    }
+
+    /// What `pick` takes of the object that a handle names.
+    pub(crate) fn look<T>(&self, handle: usize, pick: impl FnOnce(&Object) -> Option<T>) -> Option<T> {
+        self.objects.read().get(&handle).filter(|object| object.is_alive()).and_then(pick)
     }
 }
 
@@ -151,16 +156,16 @@ pub(crate) fn module<D: Dialect>(handle: usize) -> Result<Module> {
     found.ok_or_else(|| dead("module", "a module", handle))
 }
 
-/// The kernel that a function handle means.
+/// The kernel that a function handle means, or a host address that was registered for one.
 pub(crate) fn function<D: Dialect>(handle: usize) -> Result<Kernel> {
     let found = D::handles().get(handle, |object| match object {
         Object::Function(kernel) => Some(kernel),
         _ => None,
     });
-    found.ok_or_else(|| {
+    found.or_else(|| registry::function(handle)).ok_or_else(|| {
         dead("func", "a function", handle)
             .with_kind(ErrorKind::InvalidFunction)
-            .help("take a handle from ModuleGetFunction")
+            .help("take a handle from ModuleGetFunction, or register the address with gridclRegisterFunction")
     })
 }
 

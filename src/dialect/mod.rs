@@ -11,6 +11,8 @@ pub(crate) mod dim3;
 pub(crate) mod handle;
 #[cfg(feature = "musa")]
 pub mod musa;
+pub mod native;
+pub(crate) mod registry;
 pub(crate) mod thread;
 #[cfg(feature = "tops")]
 pub mod tops;
@@ -74,10 +76,23 @@ pub(crate) const fn joined<const N: usize>(tables: &[&[Entry]]) -> [Entry; N] {
 
 /// Forgets, in every dialect, the handles of what died with its device's reset.
 pub(crate) fn sweep_handles() {
-    #[cfg(feature = "musa")]
-    musa::Musa::handles().sweep();
-    #[cfg(feature = "tops")]
-    tops::Tops::handles().sweep();
+    all_handles().for_each(Handles::sweep);
+    registry::forget_dead();
+}
+
+/// The handles of every dialect.
+pub(crate) fn all_handles() -> impl Iterator<Item = &'static Handles> {
+    let all: [Option<&Handles>; 2] = [
+        #[cfg(feature = "musa")]
+        Some(musa::Musa::handles()),
+        #[cfg(not(feature = "musa"))]
+        None,
+        #[cfg(feature = "tops")]
+        Some(tops::Tops::handles()),
+        #[cfg(not(feature = "tops"))]
+        None,
+    ];
+    all.into_iter().flatten()
 }
 
 /// Runs a call: keeps a panic inside, names the call in the error and records it.
@@ -97,7 +112,7 @@ pub(crate) fn enter<D: Dialect>(call: &'static str, body: impl FnOnce() -> Resul
 ///
 /// `call name(parameter: Type, …) => body;` answers a result code: `body` is a [`Result`], a failure of which is
 /// recorded; inside a stream callback and in a forked child it is refused, but for `anywhere`.
-/// `plain name(…) -> Type => body;` answers whatever it answers. `(unsafe)` stands where a pointer is followed.
+/// `plain name(…) -> Type => body;` answers whatever it answers, or nothing. `(unsafe)` stands where a pointer is followed.
 macro_rules! runtime_api {
     (
         dialect $dialect:ident, code $code:ident;
@@ -138,7 +153,9 @@ macro_rules! runtime_api {
     (@anywhere $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [] $body:expr) => {
         $($doc)+
         $(#[doc = $crate::dialect::pointer_rule!($safety)])?
+        #[cfg_attr(feature = "capi", unsafe(no_mangle))]
         pub $($safety)? extern "C" fn $name($($parameter: $type),*) -> $code {
+            $crate::dialect::native::begin();
             let span = $crate::trace::Span::open(stringify!($name));
             let code = $crate::dialect::enter::<$dialect>(stringify!($name), || $crate::dialect::body!([$($safety)?] $body));
             if let Some(span) = span {
@@ -147,16 +164,18 @@ macro_rules! runtime_api {
             code
         }
     };
-    (@plain $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [$answer:ty] $body:expr) => {
+    (@plain $dialect:ident $code:ident [$($safety:ident)?] [$($doc:tt)+] $name:ident ($($parameter:ident: $type:ty),*) [$($answer:ty)?] $body:expr) => {
         $($doc)+
         $(#[doc = $crate::dialect::pointer_rule!($safety)])?
-        pub $($safety)? extern "C" fn $name($($parameter: $type),*) -> $answer {
+        #[cfg_attr(feature = "capi", unsafe(no_mangle))]
+        pub $($safety)? extern "C" fn $name($($parameter: $type),*) $(-> $answer)? {
             $body
         }
     };
     (@returns call $code:ident) => { stringify!($code) };
     (@returns anywhere $code:ident) => { stringify!($code) };
     (@returns plain $code:ident $answer:ty) => { stringify!($answer) };
+    (@returns plain $code:ident) => { "()" };
 }
 pub(crate) use runtime_api;
 

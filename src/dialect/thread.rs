@@ -1,6 +1,6 @@
 //! What a dialect keeps for each thread: the current device, the last error, and the thread's own streams.
 
-use super::Dialect;
+use super::{Dialect, native};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::device::Device;
 use crate::rt::stream::Stream;
@@ -38,12 +38,19 @@ fn with<D: Dialect, T>(act: impl Fn(&mut Thread) -> T) -> T {
 pub(crate) fn record<D: Dialect>(error: Error) -> D::Code {
     let kind = error.kind();
     if kind != ErrorKind::NotReady {
-        log::warn!(target: "gridcl::warn", "{error}");
         with::<D, _>(|thread| thread.last = Some(kind));
-        // A thread that is ending has nobody left to read the words.
-        let _ = DETAIL.try_with(|detail| *detail.borrow_mut() = Some(error));
+        note(error);
     }
     D::code(kind)
+}
+
+/// Keeps a failure's words for the thread, and tells the log and the program's error sink.
+#[cold]
+pub(crate) fn note(error: Error) {
+    log::warn!(target: "gridcl::warn", "{error}");
+    // A thread that is ending has nobody left to read the words.
+    let _ = DETAIL.try_with(|detail| *detail.borrow_mut() = Some(error.clone()));
+    native::tell(&error);
 }
 
 /// The thread's last error; forgotten when `clear` says so.

@@ -48,7 +48,8 @@ macro_rules! shared_calls {
                 [<$prefix MemcpyAsync>] as memcpy_async, [<$prefix MemcpyFromSymbol>] as memcpy_from_symbol,
                 [<$prefix MemcpyToSymbol>] as memcpy_to_symbol, [<$prefix Memset>] as memset,
                 [<$prefix MemsetAsync>] as memset_async, [<$prefix ModuleGetFunction>] as module_get_function,
-                [<$prefix ModuleGetGlobal>] as module_get_global, [<$prefix ModuleLoad>] as module_load,
+                [<$prefix ModuleGetGlobal>] as module_get_global,
+                [<$prefix ModuleLaunchKernel>] as module_launch_kernel, [<$prefix ModuleLoad>] as module_load,
                 [<$prefix ModuleLoadData>] as module_load_data, [<$prefix ModuleUnload>] as module_unload,
                 [<$prefix IpcGetMemHandle>] as ipc_get_mem_handle,
                 [<$prefix IpcOpenMemHandle>] as ipc_open_mem_handle,
@@ -120,6 +121,7 @@ pub mod musa {
     pub const BUILD_FAILED: Code = musaErrorInvalidKernel;
     pub const INVALID_IMAGE: Code = musaErrorInvalidKernelImage;
     pub const NOT_FOUND: Code = musaErrorSymbolNotFound;
+    pub const EXTRA_END: *mut c_void = MU_LAUNCH_PARAM_END;
 
     /// Type, device, address for kernels and address for the host.
     pub fn pointer_attributes(pointer: *const c_void) -> (Code, [i32; 2], [usize; 2]) {
@@ -156,6 +158,7 @@ pub mod tops {
     pub const BUILD_FAILED: Code = topsErrorInvalidSource;
     pub const INVALID_IMAGE: Code = topsErrorInvalidImage;
     pub const NOT_FOUND: Code = topsErrorNotFound;
+    pub const EXTRA_END: *mut c_void = TOPS_LAUNCH_PARAM_END;
 
     /// Type, device, address for kernels and address for the host.
     pub fn pointer_attributes(pointer: *const c_void) -> (Code, [i32; 2], [usize; 2]) {

@@ -2,7 +2,7 @@
 
 use super::{Out, null, text};
 use crate::dialect::handle::{self, Object};
-use crate::dialect::{Dialect, thread};
+use crate::dialect::{Dialect, registry, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::module::Module;
 use crate::rt::module::binary::{HEADER, MAGIC, other_version, payload_bytes};
@@ -81,6 +81,7 @@ pub(crate) fn unload<D: Dialect>(module: usize) -> Result<()> {
             module.withdraw();
             let outcome = module.unload();
             D::handles().sweep();
+            registry::forget_dead();
             outcome
         }
         _ => Err(handle::dead("module", "a module", module)),

@@ -1,7 +1,7 @@
-//! Symbols as arguments: a pointer to a symbol's name (behaviour.md 1.6 and 3.5).
+//! Symbols as arguments: a registered host address, or a pointer to a symbol's name (behaviour.md 1.6 and 3.5).
 
 use super::{Out, null};
-use crate::dialect::{Dialect, handle, thread};
+use crate::dialect::{Dialect, handle, registry, thread};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::copy::{self, CopyKind, Mode};
 use crate::rt::module::{Symbol, symbol};
@@ -16,16 +16,19 @@ pub(crate) enum Way {
     From,
 }
 
-/// Finds the symbol that an argument means, on a device: the name that it points at, in the module loaded last. The
-/// pointer is read with care, since it may be anything.
+/// Finds the symbol that an argument means, on a device: the one that the address was registered for, else the name that
+/// it points at, in the module loaded last. The pointer is read with care, since it may be anything.
 fn find<D: Dialect>(pointer: *const c_void, on: &crate::rt::stream::Stream) -> Result<Symbol> {
     let refuse = |problem| {
-        Error::new(ErrorKind::InvalidSymbol, problem)
-            .argument("symbol", format_args!("{:#x}", pointer.addr()))
-            .help("pass a pointer to the name of a symbol of a loaded module")
+        Error::new(ErrorKind::InvalidSymbol, problem).argument("symbol", format_args!("{:#x}", pointer.addr())).help(
+            "pass an address given to gridclRegisterSymbol, or a pointer to the name of a symbol of a loaded module",
+        )
     };
     if pointer.is_null() {
         return Err(refuse("the pointer is null"));
+    }
+    if let Some((module, name)) = registry::symbol(pointer.addr()) {
+        return module.symbol_on(on.context(), &name).map_err(|error| error.with_kind(ErrorKind::InvalidSymbol));
     }
     let name = symbol::read_name(pointer.addr()).ok_or_else(|| refuse("it does not point at the name of a symbol"))?;
     symbol::find_by_name(on.context(), &name)

@@ -3,6 +3,7 @@
 pub(crate) mod args;
 pub(crate) mod check;
 pub(crate) mod occupancy;
+mod packed;
 pub(crate) mod sampler;
 
 use super::context::Context;
@@ -193,6 +194,23 @@ pub(crate) unsafe fn launch_list(
     // SAFETY: the caller's.
     let arguments = unsafe { args::read_list(&definition, list, &arrays) }?;
     enqueue(stream, context, &definition, (grid, block, shared), &arguments)
+}
+
+/// The addresses of arguments that are packed into a buffer, as [`launch_list`] takes them.
+///
+/// # Errors
+/// [`ErrorKind::InvalidValue`] for a buffer that is too small, [`ErrorKind::NotSupported`] where the kernel does not tell
+/// where in it an argument lies.
+pub(crate) fn unpack(
+    kernel: &Kernel,
+    stream: &Stream,
+    buffer: *mut c_void,
+    bytes: usize,
+) -> Result<SmallVec<[*mut c_void; 8]>> {
+    let context = stream.context();
+    context.check()?;
+    let offsets = packed::offsets(kernel.definition(context)?.parameters(), bytes)?;
+    Ok(offsets.into_iter().map(|offset| buffer.cast::<u8>().wrapping_add(offset).cast()).collect())
 }
 
 fn enqueue(

@@ -520,7 +520,8 @@ runtime_api! {
 
     section "symbol";
 
-    /// Copies `count` bytes to a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    /// Copies `count` bytes to a symbol from `offset` on, in the default stream. `symbol` is a registered address, or
+    /// points at its name.
     ///
     /// Errors: `musaErrorInvalidSymbol`, `musaErrorInvalidValue` past its end, `musaErrorInvalidMemcpyDirection`.
     call(unsafe) musaMemcpyToSymbol(
@@ -535,7 +536,8 @@ runtime_api! {
         stream: musaStream_t,
     ) => symbol::memcpy::<Musa>(Way::To, symbol, src, count, offset, kind.0, stream.addr(), Mode::Async);
 
-    /// Copies `count` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    /// Copies `count` bytes from a symbol from `offset` on, in the default stream. `symbol` is a registered address, or
+    /// points at its name.
     ///
     /// Errors: as `musaMemcpyToSymbol`.
     call(unsafe) musaMemcpyFromSymbol(
@@ -550,13 +552,13 @@ runtime_api! {
         stream: musaStream_t,
     ) => symbol::memcpy::<Musa>(Way::From, symbol, dst, count, offset, kind.0, stream.addr(), Mode::Async);
 
-    /// Where a symbol lies on the current device. `symbol` points at its name.
+    /// Where a symbol lies on the current device. `symbol` is a registered address, or points at its name.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidSymbol`.
     call(unsafe) musaGetSymbolAddress(devPtr: *mut *mut c_void, symbol: *const c_void)
         => symbol::address::<Musa>(devPtr, symbol);
 
-    /// Bytes of a symbol. `symbol` points at its name.
+    /// Bytes of a symbol. `symbol` is a registered address, or points at its name.
     ///
     /// Errors: `musaErrorInvalidValue` for null, `musaErrorInvalidSymbol`.
     call(unsafe) musaGetSymbolSize(size: *mut usize, symbol: *const c_void)

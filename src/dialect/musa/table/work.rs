@@ -10,6 +10,12 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 const EVENT: c_uint = musaEventBlockingSync | musaEventDisableTiming | musaEventInterprocess;
 
+const EXTRA: launch::ExtraKeys = launch::ExtraKeys {
+    buffer: MU_LAUNCH_PARAM_BUFFER_POINTER,
+    size: MU_LAUNCH_PARAM_BUFFER_SIZE,
+    end: MU_LAUNCH_PARAM_END,
+};
+
 runtime_api! {
     dialect Musa, code musaError_t;
 
@@ -179,8 +185,8 @@ runtime_api! {
         dptr: *mut *mut c_void, bytes: *mut usize, module: musaModule_t, name: *const c_char,
     ) => module::global::<Musa>(dptr, bytes, module.addr(), name, false);
 
-    /// Launches a kernel: `args[i]` points at the i-th value, `__local` parameters take none and share `sharedMem`
-    /// bytes. Returns before it runs; the values are copied.
+    /// Launches a kernel, by its handle or a registered address: `args[i]` points at the i-th value, `__local`
+    /// parameters take none and share `sharedMem` bytes. Returns before it runs; the values are copied.
     ///
     /// Errors: `musaErrorInvalidDeviceFunction` for no function, `musaErrorInvalidConfiguration` and
     /// `musaErrorLaunchOutOfResources` for a shape that does not fit, `musaErrorInvalidValue` for arguments that do
@@ -189,6 +195,21 @@ runtime_api! {
         func: *const c_void, gridDim: dim3, blockDim: dim3, args: *mut *mut c_void, sharedMem: usize,
         stream: musaStream_t,
     ) => launch::launch::<Musa>(func, gridDim, blockDim, args, sharedMem, stream.addr());
+
+    /// The same with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
+    /// list of `MU_LAUNCH_PARAM_BUFFER_POINTER`, a buffer, `MU_LAUNCH_PARAM_BUFFER_SIZE`, the address of its size in
+    /// bytes and `MU_LAUNCH_PARAM_END`: the buffer holds all values, each as aligned as its type.
+    ///
+    /// Errors: as `musaLaunchKernel`, and `musaErrorInvalidValue` for both or a list that makes no sense,
+    /// `musaErrorNotSupported` for a buffer where structures leave open what lies where.
+    call(unsafe) musaModuleLaunchKernel(
+        f: musaFunction_t, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
+        blockDimZ: c_uint, sharedMemBytes: c_uint, stream: musaStream_t, kernelParams: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) => launch::module_launch::<Musa>(
+        f.addr(), [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes, stream.addr(),
+        kernelParams, extra, &EXTRA,
+    );
 
     section "kernels";
 

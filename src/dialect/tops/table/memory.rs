@@ -446,19 +446,20 @@ runtime_api! {
 
     section "symbol";
 
-    /// Where a symbol lies on the current device. `symbol` points at its name.
+    /// Where a symbol lies on the current device. `symbol` is a registered address, or points at its name.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
     call(unsafe) topsGetSymbolAddress(devPtr: *mut *mut c_void, symbol: *const c_void)
         => symbol::address::<Tops>(devPtr, symbol);
 
-    /// Bytes of a symbol. `symbol` points at its name.
+    /// Bytes of a symbol. `symbol` is a registered address, or points at its name.
     ///
     /// Errors: `topsErrorInvalidValue` for null, `topsErrorInvalidSymbol`.
     call(unsafe) topsGetSymbolSize(size: *mut usize, symbol: *const c_void)
         => symbol::size::<Tops>(size, symbol);
 
-    /// Copies `sizeBytes` bytes to a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    /// Copies `sizeBytes` bytes to a symbol from `offset` on, in the default stream. `symbol` is a registered address, or
+    /// points at its name.
     ///
     /// Errors: `topsErrorInvalidSymbol`, `topsErrorInvalidValue` past its end, `topsErrorInvalidMemcpyDirection`.
     call(unsafe) topsMemcpyToSymbol(
@@ -474,7 +475,8 @@ runtime_api! {
     ) =>
         symbol::memcpy::<Tops>(Way::To, symbol, src, sizeBytes, offset, kind.0, stream.addr(), Mode::Async);
 
-    /// Copies `sizeBytes` bytes from a symbol from `offset` on, in the default stream. `symbol` points at its name.
+    /// Copies `sizeBytes` bytes from a symbol from `offset` on, in the default stream. `symbol` is a registered address, or
+    /// points at its name.
     ///
     /// Errors: as `topsMemcpyToSymbol`.
     call(unsafe) topsMemcpyFromSymbol(

@@ -18,6 +18,12 @@ const EVENT: c_uint = topsEventBlockingSync
     | topsEventDisableQueryAndSync
     | RELEASE;
 
+const EXTRA: launch::ExtraKeys = launch::ExtraKeys {
+    buffer: TOPS_LAUNCH_PARAM_BUFFER_POINTER,
+    size: TOPS_LAUNCH_PARAM_BUFFER_SIZE,
+    end: TOPS_LAUNCH_PARAM_END,
+};
+
 runtime_api! {
     dialect Tops, code topsError_t;
 
@@ -202,8 +208,8 @@ runtime_api! {
         dptr: *mut *mut c_void, bytes: *mut usize, hmod: topsModule_t, name: *const c_char,
     ) => module::global::<Tops>(dptr, bytes, hmod.addr(), name, true);
 
-    /// Launches a kernel: `args[i]` points at the i-th value, `__local` parameters take none and share
-    /// `sharedMemBytes`. Returns before it runs; the values are copied.
+    /// Launches a kernel, by its handle or a registered address: `args[i]` points at the i-th value, `__local`
+    /// parameters take none and share `sharedMemBytes`. Returns before it runs; the values are copied.
     ///
     /// Errors: `topsErrorInvalidDeviceFunction` for no function, `topsErrorInvalidConfiguration` and
     /// `topsErrorLaunchOutOfResources` for a shape that does not fit, `topsErrorInvalidValue` for arguments that do
@@ -212,6 +218,21 @@ runtime_api! {
         function_address: *const c_void, numBlocks: dim3, dimBlocks: dim3, args: *mut *mut c_void,
         sharedMemBytes: usize, stream: topsStream_t,
     ) => launch::launch::<Tops>(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream.addr());
+
+    /// The same with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
+    /// list of `TOPS_LAUNCH_PARAM_BUFFER_POINTER`, a buffer, `TOPS_LAUNCH_PARAM_BUFFER_SIZE`, the address of its size
+    /// in bytes and `TOPS_LAUNCH_PARAM_END`: the buffer holds all values, each as aligned as its type.
+    ///
+    /// Errors: as `topsLaunchKernel`, and `topsErrorInvalidValue` for both or a list that makes no sense,
+    /// `topsErrorNotSupported` for a buffer where structures leave open what lies where.
+    call(unsafe) topsModuleLaunchKernel(
+        f: topsFunction_t, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
+        blockDimZ: c_uint, sharedMemBytes: c_uint, stream: topsStream_t, kernelParams: *mut *mut c_void,
+        extra: *mut *mut c_void,
+    ) => launch::module_launch::<Tops>(
+        f.addr(), [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes, stream.addr(),
+        kernelParams, extra, &EXTRA,
+    );
 
     section "kernels";
 
