@@ -1800,7 +1800,7 @@ musaError_t musaFuncSetAttribute(const void* func, musaFuncAttribute attr, int v
  * Errors: musaErrorInvalidValue for null and an empty block, musaErrorInvalidDeviceFunction for no function.
  */
 musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessor(
-    int* numBlocks, const void* func, int blockSize, size_t dynamicSMemSize);
+    int* numBlocks, const void* func, int blockSize, size_t dynamicSMemSize GRIDCL_DEFAULT(0));
 
 /**
  * The same; the flags are checked.
@@ -1817,7 +1817,8 @@ musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
  * musaErrorInvalidDeviceFunction for no function.
  */
 musaError_t musaOccupancyMaxPotentialBlockSize(
-    int* minGridSize, int* blockSize, const void* func, size_t dynamicSMemSize, int blockSizeLimit);
+    int* minGridSize, int* blockSize, const void* func, size_t dynamicSMemSize GRIDCL_DEFAULT(0),
+    int blockSizeLimit GRIDCL_DEFAULT(0));
 
 /**
  * The same; the flags are checked.
@@ -1891,6 +1892,47 @@ inline musaError_t musaLaunchKernel(
     Result (*func)(Parameters...), dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
     musaStream_t stream = 0) {
     return musaLaunchKernel(reinterpret_cast<const void*>(func), gridDim, blockDim, args, sharedMem, stream);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaFuncGetAttributes(musaFuncAttributes* attr, Result (*func)(Parameters...)) {
+    return musaFuncGetAttributes(attr, reinterpret_cast<const void*>(func));
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaFuncSetAttribute(Result (*func)(Parameters...), musaFuncAttribute attr, int value) {
+    return musaFuncSetAttribute(reinterpret_cast<const void*>(func), attr, value);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessor(
+    int* numBlocks, Result (*func)(Parameters...), int blockSize, size_t dynamicSMemSize = 0) {
+    return musaOccupancyMaxActiveBlocksPerMultiprocessor(
+    numBlocks, reinterpret_cast<const void*>(func), blockSize, dynamicSMemSize);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* numBlocks, Result (*func)(Parameters...), int blockSize, size_t dynamicSMemSize,
+    unsigned int flags) {
+    return musaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    numBlocks, reinterpret_cast<const void*>(func), blockSize, dynamicSMemSize, flags);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxPotentialBlockSize(
+    int* minGridSize, int* blockSize, Result (*func)(Parameters...), size_t dynamicSMemSize = 0,
+    int blockSizeLimit = 0) {
+    return musaOccupancyMaxPotentialBlockSize(
+    minGridSize, blockSize, reinterpret_cast<const void*>(func), dynamicSMemSize, blockSizeLimit);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaOccupancyMaxPotentialBlockSizeWithFlags(
+    int* minGridSize, int* blockSize, Result (*func)(Parameters...), size_t dynamicSMemSize,
+    int blockSizeLimit, unsigned int flags) {
+    return musaOccupancyMaxPotentialBlockSizeWithFlags(
+    minGridSize, blockSize, reinterpret_cast<const void*>(func), dynamicSMemSize, blockSizeLimit, flags);
 }
 
 #endif

@@ -1498,6 +1498,11 @@ inline topsError_t topsLaunchKernel(
     reinterpret_cast<const void*>(function_address), numBlocks, dimBlocks, args, sharedMemBytes, stream);
 }
 
+template <class Result, class... Parameters>
+inline topsError_t topsFuncGetAttributes(topsFuncAttributes* attr, Result (*func)(Parameters...)) {
+    return topsFuncGetAttributes(attr, reinterpret_cast<const void*>(func));
+}
+
 #endif
 
 #endif /* GRIDCL_TOPS_TOPS_RUNTIME_H */

@@ -8,6 +8,8 @@
 static_assert(dim3().x == 1 && dim3(7).y == 1 && dim3(7, 8).z == 1 && dim3(7, 8, 9).z == 9, "what is not given is 1");
 static_assert(sizeof(dim3) == 12, "three numbers");
 
+static void stub(int *) {}
+
 static unsigned int product(dim3 shape) { return shape.x * shape.y * shape.z; }
 
 static void musa() {
@@ -44,6 +46,17 @@ static void musa() {
     REQUIRE(strcmp(musaGetErrorName(musaErrorNotReady), "musaErrorNotReady") == 0);
     REQUIRE(musaGetErrorName(static_cast<musaError_t>(12345))[0] != 0);
     (void)musaGetLastError();
+
+    // A function of the program stands for a kernel wherever one is meant.
+    musaModule_t module;
+    musaFuncAttributes attributes;
+    int grid = 0, block = 0;
+    MUSA_CHECK(musaModuleLoadData(&module, "__kernel void one(__global int *x) { x[get_global_id(0)] = 1; }"));
+    REQUIRE(gridclRegisterFunction(module, stub, "one") == 0);
+    MUSA_CHECK(musaFuncGetAttributes(&attributes, stub));
+    MUSA_CHECK(musaOccupancyMaxPotentialBlockSize(&grid, &block, stub));
+    REQUIRE(attributes.maxThreadsPerBlock > 0 && grid > 0 && block > 0);
+    MUSA_CHECK(musaModuleUnload(module));
 
     MUSA_CHECK(musaFreeAsync(ordered));
     MUSA_CHECK(musaFree(managed));

@@ -62,7 +62,9 @@ fn default(call: &str, prefix: &str, parameter: &str, kind: &str) -> Option<Stri
         ("offset", "usize") if symbol => Some("0".to_owned()),
         ("kind", _) if call.contains("ToSymbol") => Some(format!("{prefix}MemcpyHostToDevice")),
         ("kind", _) if call.contains("FromSymbol") => Some(format!("{prefix}MemcpyDeviceToHost")),
-        ("sharedMem" | "sharedMemBytes", "usize") => Some("0".to_owned()),
+        ("sharedMem" | "sharedMemBytes" | "dynamicSMemSize", "usize") | ("blockSizeLimit", "c_int") => {
+            Some("0".to_owned())
+        }
         ("flags", "c_uint") => {
             let (_, value) = FLAGS.iter().find(|(end, _)| &call[prefix.len()..] == *end)?;
             Some(if *value == "0" { "0".to_owned() } else { format!("{prefix}{value}") })
@@ -77,16 +79,19 @@ pub(crate) fn overloads(entry: &Entry, known: &HashSet<String>) -> String {
     let call = entry.name;
     let allocates =
         ["Malloc", "HostAlloc", "GetDevicePointer", "GetSymbolAddress"].iter().any(|part| call.contains(part));
+    // Wherever a kernel is meant, a function of the program may stand for it.
+    let is_kernel =
+        |(name, kind): &(&str, &str)| *kind == "*const c_void" && (*name == "func" || call.ends_with("LaunchKernel"));
+    if let Some(index) = entry.parameters.iter().position(is_kernel) {
+        let name = entry.parameters[index].0;
+        let pointer = format!("Result (*{name})(Parameters...)");
+        let cast = format!("reinterpret_cast<const void*>({name})");
+        return forward(entry, known, "template <class Result, class... Parameters>", (index, &pointer, &cast));
+    }
     match *kind {
         "*mut *mut c_void" if allocates => {
-            let pointer = format!("T** {first}");
             let cast = format!("static_cast<void**>(static_cast<void*>({first}))");
-            forward(entry, known, "template <class T>", &pointer, &cast)
-        }
-        "*const c_void" if call.ends_with("LaunchKernel") => {
-            let pointer = format!("Result (*{first})(Parameters...)");
-            let cast = format!("reinterpret_cast<const void*>({first})");
-            forward(entry, known, "template <class Result, class... Parameters>", &pointer, &cast)
+            forward(entry, known, "template <class T>", (0, &format!("T** {first}"), &cast))
         }
         // Names of errors with a result argument: the text itself as well.
         "*mut *const c_char" if entry.parameters.len() == 2 => {
@@ -100,13 +105,21 @@ pub(crate) fn overloads(entry: &Entry, known: &HashSet<String>) -> String {
     }
 }
 
-/// A template that takes the first argument as `pointer` and passes it on as `cast`.
-fn forward(entry: &Entry, known: &HashSet<String>, template: &str, pointer: &str, cast: &str) -> String {
+/// A template that takes one argument as `pointer` and passes it on as `cast`.
+fn forward(
+    entry: &Entry,
+    known: &HashSet<String>,
+    template: &str,
+    (special, pointer, cast): (usize, &str, &str),
+) -> String {
     let is_known = |name: &str| known.contains(name);
-    let rest = entry.parameters.iter().zip(defaults(entry)).skip(1);
-    let mut parameters = vec![pointer.to_owned()];
-    let mut passed = vec![cast.to_owned()];
-    for ((name, kind), default) in rest {
+    let (mut parameters, mut passed) = (Vec::new(), Vec::new());
+    for (index, ((name, kind), default)) in entry.parameters.iter().zip(defaults(entry)).enumerate() {
+        if index == special {
+            parameters.push(pointer.to_owned());
+            passed.push(cast.to_owned());
+            continue;
+        }
         let declared = c::declare(kind, name, &is_known).unwrap_or_else(|problem| panic!("{}: {problem}", entry.name));
         parameters.push(default.map_or(declared.clone(), |value| format!("{declared} = {value}")));
         passed.push((*name).to_owned());

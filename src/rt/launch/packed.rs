@@ -55,12 +55,12 @@ fn layouts(parameter: &Parameter) -> SmallVec<[(usize, usize); 5]> {
         Class::Value(_) => return SmallVec::new(),
         Class::Pointer | Class::Image | Class::Sampler | Class::Local => return SmallVec::from_slice(&[(word, word)]),
     };
+    if parameter.three {
+        return SmallVec::from_slice(&[(size, size), (size / 4 * 3, size / 4)]);
+    }
     if signature::size_of_type(&parameter.type_name).is_none() {
         let fits = |align: &usize| size.is_multiple_of(*align);
         return [1, 2, 4, 8, MAX_ALIGN].into_iter().filter(fits).map(|align| (size, align)).collect();
-    }
-    if parameter.type_name.ends_with('3') {
-        return SmallVec::from_slice(&[(size, size), (size / 4 * 3, size / 4)]);
     }
     SmallVec::from_slice(&[(size, size)])
 }
@@ -81,8 +81,8 @@ mod tests {
             name: "p".into(),
             type_name: (*type_name).to_owned(),
             class: *class,
-            is_written_image: false,
             three: type_name.ends_with('3'),
+            is_written_image: false,
         };
         list.iter().map(one).collect()
     }
