@@ -77,19 +77,17 @@ fn large() -> String {
 }
 
 fn main() {
-    if let Ok(number) = std::env::var(RUN) {
-        return run(&CASES[number.parse::<usize>().expect("a number")]);
+    match std::env::var(RUN).as_deref() {
+        Ok("device") => return describe(),
+        Ok(number) => return run(&CASES[number.parse::<usize>().expect("a number")]),
+        Err(_) => {}
     }
     // Whoever asks for one of the other benchmark's rows by name does not ask for this.
     if std::env::args().skip(1).any(|argument| !argument.starts_with('-') && !"module_cache".contains(&argument)) {
         return;
     }
-    let device = Device::get(0).unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(1);
-    });
-    println!("build and first launch on {device}");
-    println!("{}, driver {}; the driver's own cache is off or empty\n", device.platform(), device.driver_version());
+    // This process never opens the device: where one process holds it for itself, those that measure would have none.
+    println!("{}", text_of(Command::new(std::env::current_exe().expect("this program")).env(RUN, "device")));
     println!("{:<36} {:>10} {:>10} {:>10} {:>10} {:>7}", "module", "off", "cold", "its wait", "warm", "ratio");
     for (number, case) in CASES.iter().enumerate() {
         let mut times = [const { Vec::new() }; 4];
@@ -116,10 +114,25 @@ fn child(number: usize, cache: Option<&Path>) -> Vec<f64> {
         Some(folder) => command.env("GRIDCL_CACHE_DIR", folder).env_remove("GRIDCL_CACHE"),
         None => command.env("GRIDCL_CACHE", "0"),
     };
+    text_of(&mut command).split_whitespace().map(|time| time.parse().expect("a time")).collect()
+}
+
+/// What a process prints.
+fn text_of(command: &mut Command) -> String {
     let output = command.output().expect("a process");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{}\n{text}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
-    text.split_whitespace().map(|time| time.parse().expect("a time")).collect()
+    text
+}
+
+/// Prints which device is measured.
+fn describe() {
+    let device = Device::get(0).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::process::exit(1);
+    });
+    println!("build and first launch on {device}");
+    println!("{}, driver {}; the driver's own cache is off or empty", device.platform(), device.driver_version());
 }
 
 /// Prints how long a build and a first launch take, and how long the wait takes in which the cache is written.
