@@ -39,6 +39,7 @@ mod copies_named;
 mod copies_refused;
 mod current_device;
 mod default_stream;
+mod device_faults;
 mod devices;
 mod errors;
 mod event_model;
