@@ -64,7 +64,9 @@ install -m 755 "$library" "$root$libdir/libgridcl.so.new"
 mv -f "$root$libdir/libgridcl.so.new" "$root$libdir/libgridcl.so"
 install -m 644 include/*.h "$root$prefix/include"
 install -m 644 include/tops/*.h "$root$prefix/include/tops"
-sed -e "s|@PREFIX@|$prefix|" -e "s|@LIBDIR@|$libdir|" -e "s|@VERSION@|$version|" capi/gridcl.pc.in \
+# What means something to sed stands for itself.
+plain() { printf '%s' "$1" | sed -e 's/[&|\\]/\\&/g'; }
+sed -e "s|@PREFIX@|$(plain "$prefix")|" -e "s|@LIBDIR@|$(plain "$libdir")|" -e "s|@VERSION@|$version|" capi/gridcl.pc.in \
     >"$root$libdir/pkgconfig/gridcl.pc"
 chmod 644 "$root$libdir/pkgconfig/gridcl.pc"
 

@@ -36,9 +36,6 @@ extern "C" {
  */
 typedef void (*gridclErrorSink_t)(const char* detail, void* userData);
 
-/** Every function of this file, in order. */
-#define FUNCTIONS TABLE
-
 /**
  * Lets a host address, usually a function's of the program, stand for the kernel `name` of a loaded module
  * wherever a call takes a function. `module` is a handle of either dialect. The latest registration of an address

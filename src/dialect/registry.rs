@@ -13,6 +13,15 @@ pub(crate) enum Registered {
 }
 
 impl Registered {
+    /// Whether both are a kernel, or both a symbol, of one module: the later takes the place of the earlier.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Function(one), Self::Function(other)) => one.module().serial() == other.module().serial(),
+            (Self::Symbol(one, _), Self::Symbol(other, _)) => one.serial() == other.serial(),
+            _ => false,
+        }
+    }
+
     fn is_alive(&self) -> bool {
         match self {
             Self::Function(kernel) => kernel.module().is_alive(),
@@ -29,7 +38,11 @@ static REGISTERED: RwLock<Option<Registrations>> = RwLock::new(None);
 /// Lets an address stand for something.
 pub(crate) fn add(address: usize, what: Registered) {
     let mut registered = REGISTERED.write();
-    registered.get_or_insert_default().entry(address).or_default().push(what);
+    let all = registered.get_or_insert_default().entry(address).or_default();
+    let replaced: Vec<_> = all.extract_if(.., |known| known.is_like(&what)).collect();
+    all.push(what);
+    drop(registered);
+    drop(replaced);
 }
 
 /// The kernel that an address stands for.

@@ -195,7 +195,10 @@ impl Parser<'_> {
                 self.expect("=")?;
                 let (doc, value) = (self.doc(), self.until(&[";"]));
                 self.expect(";")?;
-                self.items.push(Item::Constant { kind, constant: Constant { doc, name, value } });
+                // A reference is a list of Rust's own, and no value of C's.
+                if !kind.starts_with('&') {
+                    self.items.push(Item::Constant { kind, constant: Constant { doc, name, value } });
+                }
             }
             _ => self.skip(),
         }

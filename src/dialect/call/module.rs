@@ -4,8 +4,8 @@ use super::{Out, null, text};
 use crate::dialect::handle::{self, Object};
 use crate::dialect::{Dialect, registry, thread};
 use crate::error::{Error, ErrorKind, Result};
-use crate::rt::module::Module;
 use crate::rt::module::binary::{HEADER, MAGIC, other_version, payload_bytes};
+use crate::rt::module::{Module, symbol};
 use std::ffi::{CStr, c_char, c_void};
 
 /// `ModuleLoadData`: NUL-terminated OpenCL C text, built for the current device at once, or a module binary.
@@ -22,7 +22,7 @@ pub(crate) unsafe fn load_data<D: Dialect, M>(out: *mut *mut M, image: *const c_
     let device = thread::device::<D>()?;
     // SAFETY: the caller's.
     if let Some(bytes) = unsafe { binary(image.cast()) }? {
-        return give::<D, M>(out, Module::from_binary(device, bytes).map_err(|e| e.argument("image", "a binary"))?);
+        return give::<D, M>(out, Module::from_binary(device, &bytes).map_err(|e| e.argument("image", "a binary"))?);
     }
     // SAFETY: the caller's; it is no binary.
     let bytes = unsafe { CStr::from_ptr(image.cast::<c_char>()) };
@@ -32,11 +32,12 @@ pub(crate) unsafe fn load_data<D: Dialect, M>(out: *mut *mut M, image: *const c_
     give::<D, M>(out, Module::from_source(device, source)?)
 }
 
-/// The bytes of a module binary, if that is what `image` points at.
+/// A copy of the module binary that `image` points at, if it is one. What its header says of its length is not trusted:
+/// memory that is not there is a binary that is cut short.
 ///
 /// # Safety
 /// `image` has to point at a NUL-terminated string or at a module binary.
-unsafe fn binary<'a>(image: *const u8) -> Result<Option<&'a [u8]>> {
+unsafe fn binary(image: *const u8) -> Result<Option<Vec<u8>>> {
     // A string may end anywhere; no byte of the magic is a NUL.
     for (index, byte) in MAGIC.iter().enumerate() {
         // SAFETY: the bytes before this one were not NUL.
@@ -48,14 +49,16 @@ unsafe fn binary<'a>(image: *const u8) -> Result<Option<&'a [u8]>> {
             _ => return Ok(None),
         }
     }
-    // SAFETY: a binary has a header, and as many bytes behind it as that says.
-    let header = unsafe { std::slice::from_raw_parts(image, HEADER) };
-    let bytes = HEADER.saturating_add(payload_bytes(header)?);
-    if bytes > isize::MAX as usize {
-        return Err(Error::new(ErrorKind::InvalidImage, "the module binary is damaged"));
-    }
-    // SAFETY: as above.
-    Ok(Some(unsafe { std::slice::from_raw_parts(image, bytes) }))
+    let read = |bytes: usize| {
+        if symbol::can_read_with_care() {
+            return symbol::read_bytes(image.addr(), bytes);
+        }
+        // SAFETY: a binary has a header, and as many bytes behind it as that says.
+        unsafe { std::slice::from_raw_parts(image, bytes.min(isize::MAX as usize)) }.to_vec()
+    };
+    let header = read(HEADER);
+    let bytes = HEADER.saturating_add(payload_bytes(&header)?);
+    Ok(Some(read(bytes)))
 }
 
 /// `ModuleLoad`: the same from a file.
@@ -96,7 +99,10 @@ pub(crate) unsafe fn function<D: Dialect, F>(out: *mut *mut F, module: usize, na
     // SAFETY: the caller's.
     let (out, name) = unsafe { (Out::new("function", out)?, text("name", name)?) };
     let kernel = handle::module::<D>(module)?.kernel(name)?;
-    out.set(std::ptr::without_provenance_mut(D::handles().add(Object::Function(kernel))));
+    // Asked for again, it is the handle that there is: nothing gives one back before the module goes.
+    let same = |object: &Object| matches!(object, Object::Function(known) if known.is_same(&kernel));
+    let handle = D::handles().find_or_add(same, || Object::Function(kernel.clone()));
+    out.set(std::ptr::without_provenance_mut(handle));
     Ok(())
 }
 

@@ -40,6 +40,8 @@ pub(super) struct Image {
     library: String,
     /// Platform, device and driver with their versions.
     device: String,
+    /// SHA-256 of what the compiler was given: the text as it was rewritten, and all options.
+    built: [u8; 32],
     pub(super) recipe: Recipe,
     pub(super) kernels: Vec<KernelRecord>,
     pub(super) symbols: Vec<SymbolRecord>,
@@ -70,13 +72,21 @@ pub(crate) struct SymbolRecord {
 
 impl Image {
     /// What was built for `device`, as far as it is known without the driver's binary.
-    pub(super) fn new(device: String, recipe: Recipe, kernels: Vec<KernelRecord>, symbols: Vec<SymbolRecord>) -> Self {
-        Self { library: LIBRARY.into(), device, recipe, kernels, symbols, shapes: Vec::new(), driver: Vec::new() }
+    pub(super) fn new(
+        device: String,
+        built: [u8; 32],
+        recipe: Recipe,
+        kernels: Vec<KernelRecord>,
+        symbols: Vec<SymbolRecord>,
+    ) -> Self {
+        let (shapes, driver) = (Vec::new(), Vec::new());
+        Self { library: LIBRARY.into(), device, built, recipe, kernels, symbols, shapes, driver }
     }
 
-    /// Whether it was made by this version of the library for a device and driver like `device`.
-    pub(super) fn fits(&self, device: &str) -> bool {
-        self.library == LIBRARY && self.device == device && !self.driver.is_empty()
+    /// Whether it was made by this version of the library for a device and driver like `device`, and from what the
+    /// compiler would be given now.
+    pub(super) fn fits(&self, device: &str, built: &[u8; 32]) -> bool {
+        self.library == LIBRARY && self.device == device && self.built == *built && !self.driver.is_empty()
     }
 
     pub(super) fn device(&self) -> &str {
@@ -145,6 +155,15 @@ pub(crate) fn other_version() -> Error {
         .help("write it again with this version of gridcl")
 }
 
+/// Stands for what the compiler is given.
+pub(super) fn built(text: &str, options: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update((text.len() as u64).to_le_bytes());
+    hash.update(text);
+    hash.update(options);
+    hash.finalize().into()
+}
+
 /// The name under which the cache keeps what a device makes of a text.
 pub(super) fn key(device: &str, recipe: &Recipe) -> String {
     let mut hash = Sha256::new();
@@ -180,7 +199,7 @@ mod tests {
         let group = WorkGroup { max_size: 64, multiple: 8, required: [1, 2, 3], local_bytes: 5, private_bytes: 7 };
         let kernel = KernelRecord { name: "k".into(), parameters: vec![parameter], group, filled: false };
         let symbol = SymbolRecord { bytes: 12, declared: true, initialized: true };
-        let mut image = Image::new("device".into(), recipe, vec![kernel], vec![symbol]);
+        let mut image = Image::new("device".into(), [7; 32], recipe, vec![kernel], vec![symbol]);
         image.driver = (0..=255).collect();
         image.shapes = vec![(0, [64, 1, 1, 0])];
         image
@@ -198,10 +217,11 @@ mod tests {
 
     #[test]
     fn it_fits_its_own_device_and_library_alone() {
-        assert!(image().fits("device") && !image().fits("other"));
+        assert!(image().fits("device", &[7; 32]) && !image().fits("other", &[7; 32]));
+        assert!(!image().fits("device", &[8; 32]), "what the compiler is given has changed");
         let mut old = image();
         old.library = "0.0.1".into();
-        assert!(!old.fits("device"));
+        assert!(!old.fits("device", &[7; 32]));
     }
 
     #[test]

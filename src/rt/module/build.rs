@@ -89,25 +89,36 @@ pub(crate) struct Pooled {
     shape: [usize; 4],
 }
 
+/// The text that the compiler of a context's device is given.
+fn text_for<'a>(context: &Context, plan: &'a Plan) -> Cow<'a, str> {
+    match context.caps().needs_kernel_parameters() {
+        true => Cow::Owned(fill_empty_parameters(&plan.rewritten.text)),
+        false => Cow::Borrowed(&plan.rewritten.text),
+    }
+}
+
 impl Build {
     /// Takes the module from the binary that it was loaded from, from the disk cache, or else from the compiler.
     pub(super) fn new(context: &Arc<Context>, plan: &Arc<Plan>) -> Result<Self> {
         let device = context.cl().identity();
-        if let Some(image) = plan.image.as_ref().filter(|image| image.fits(&device)) {
+        let text = text_for(context, plan);
+        let built = binary::built(&text, &plan.options());
+        if let Some(image) = plan.image.as_ref().filter(|image| image.fits(&device, &built)) {
             match Self::restore(context, plan, image) {
                 Ok(build) => return Ok(build),
                 Err(error) => ::log::warn!(target: "gridcl::cache", "the module's binary is built anew: {error}"),
             }
         }
         let Some(cache) = plan.cached.then(cache::cache).flatten() else {
-            return Self::compile(context, plan, device);
+            return Self::compile(context, plan, device, &text);
         };
         let key = binary::key(&device, &plan.recipe);
         if let Some(bytes) = cache.get(&key) {
-            let image = Image::from_bytes(&bytes).and_then(|image| match image.key() == key && image.fits(&device) {
-                true => Ok(image),
-                false => Err(Error::new(ErrorKind::InvalidImage, "it was made from something else")),
-            });
+            let image =
+                Image::from_bytes(&bytes).and_then(|image| match image.key() == key && image.fits(&device, &built) {
+                    true => Ok(image),
+                    false => Err(Error::new(ErrorKind::InvalidImage, "it was made from something else")),
+                });
             match image.and_then(|image| Self::restore(context, plan, &image)) {
                 Ok(build) => return Ok(build),
                 Err(error) => {
@@ -116,28 +127,25 @@ impl Build {
                 }
             }
         }
-        let build = Self::compile(context, plan, device)?;
+        let build = Self::compile(context, plan, device, &text)?;
         if build.growth.is_none() {
             build.store();
         }
         Ok(build)
     }
 
-    fn compile(context: &Arc<Context>, plan: &Arc<Plan>, device: String) -> Result<Self> {
+    fn compile(context: &Arc<Context>, plan: &Arc<Plan>, device: String, text: &str) -> Result<Self> {
         let (rewritten, options) = (&plan.rewritten, plan.options());
-        let text = match context.caps().needs_kernel_parameters() {
-            true => Cow::Owned(fill_empty_parameters(&rewritten.text)),
-            false => Cow::Borrowed(&rewritten.text),
-        };
-        let program = Program::build(context.cl(), &text, &options).map_err(|failure| build_error(plan, &failure))?;
+        let program = Program::build(context.cl(), text, &options).map_err(|failure| build_error(plan, &failure))?;
         let names = program.kernel_names()?;
         let ask = |declared| symbol::ask(&program, &names, declared);
         let symbols = rewritten.symbols.iter().map(ask).collect::<Result<_>>()?;
         let kernels = names.iter().filter(|name| !rewrite::is_generated_kernel(name));
         let kernels = kernels.map(|name| ask_kernel(context, &program, name, rewritten));
         let mut kernels = kernels.collect::<Result<Vec<_>>>()?;
-        learn_sizes(context, &text, &options, &mut kernels);
-        let image = Image::new(device, plan.recipe.clone(), kernels, symbols);
+        learn_sizes(context, text, &options, &mut kernels);
+        let built = binary::built(text, &options);
+        let image = Image::new(device, built, plan.recipe.clone(), kernels, symbols);
         Self::equip(context, plan, program, &image)
     }
 
@@ -192,7 +200,9 @@ impl Build {
         // Before the driver is asked, which may know more by then.
         let shapes = self.growth.as_ref().map(|growth| growth.shapes()).unwrap_or_default();
         let kernels = self.kernels.iter().map(|kernel| kernel.record.clone()).collect();
-        let mut image = Image::new(self.device.clone(), self.plan.recipe.clone(), kernels, self.symbol_records.clone());
+        let built = binary::built(&text_for(&self.context, &self.plan), &self.plan.options());
+        let recipe = self.plan.recipe.clone();
+        let mut image = Image::new(self.device.clone(), built, recipe, kernels, self.symbol_records.clone());
         image.shapes = shapes;
         image.driver = self.program.binary()?;
         if image.driver.is_empty() {

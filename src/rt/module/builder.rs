@@ -136,7 +136,7 @@ impl ModuleBuilder {
         let expanded = include::expand(&files, &folders, &load)?;
         if !expanded.complete {
             // No driver takes a path with a space in it.
-            let given = folders[..named].iter().filter_map(|folder| folder.to_str());
+            let given = folders[..named].iter().rev().filter_map(|folder| folder.to_str());
             for folder in given.filter(|folder| !folder.contains([' ', '"', '\''])) {
                 options = format!("-I {folder} {options}");
             }

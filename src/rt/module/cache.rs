@@ -106,6 +106,8 @@ impl Cache {
     /// Opens a folder, made where it is missing, that nobody else can write to: what is in it will be run.
     fn open(folder: &Path, limit: u64) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        // What it means must not change with the working directory or a link.
+        let folder = &folder.canonicalize()?;
         let about = fs::metadata(folder)?;
         // SAFETY: it has no precondition.
         let user = unsafe { libc::geteuid() };
@@ -143,8 +145,10 @@ impl Cache {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         let about = file.metadata()?;
-        if !about.is_file() || about.len() > self.limit {
-            return Err(io::Error::other("it is no entry"));
+        // SAFETY: it has no precondition.
+        let ours = about.uid() == unsafe { libc::geteuid() } && about.mode() & 0o022 == 0;
+        if !about.is_file() || !ours || about.len() > self.limit {
+            return Err(io::Error::other("it is no entry of this user's"));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(about.len()).unwrap_or(0));
         file.read_to_end(&mut bytes)?;

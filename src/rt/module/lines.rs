@@ -65,7 +65,8 @@ impl<'t> Lines<'t> {
     /// What stands in a line of a file.
     pub(super) fn text(&self, file: &str, number: usize) -> Option<&'t str> {
         let file = self.files.iter().position(|known| known == file)?;
-        self.lines.iter().find(|line| line.file == file && line.number == number).map(|line| line.text)
+        // What stands in front of a file has the number of its first line, too.
+        self.lines.iter().rfind(|line| line.file == file && line.number == number).map(|line| line.text)
     }
 }
 

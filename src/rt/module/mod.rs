@@ -288,6 +288,11 @@ impl Kernel {
         &self.0.name
     }
 
+    /// Whether both are the same kernel of the same module.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.0.name == other.0.name && self.0.module.serial() == other.0.module.serial()
+    }
+
     /// The module that it is part of.
     pub fn module(&self) -> &Module {
         &self.0.module

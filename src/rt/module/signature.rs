@@ -75,7 +75,11 @@ fn is_image(type_name: &str) -> bool {
 
 /// The image type in a type's name, which some compilers report with its access qualifier.
 pub(crate) fn image_type(type_name: &str) -> Option<&str> {
-    type_name.split_whitespace().find(|word| word.starts_with("image") && word.ends_with("_t"))
+    // A struct of the program's may be called `image_size_t`.
+    let is_dimension = |rest: &str| rest.starts_with(['1', '2', '3']);
+    type_name
+        .split_whitespace()
+        .find(|word| word.ends_with("_t") && word.strip_prefix("image").is_some_and(is_dimension))
 }
 
 /// The size in bytes of a built-in scalar or vector type; `None` for anything else.
