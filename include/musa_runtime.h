@@ -1763,7 +1763,17 @@ musaError_t musaLaunchKernel(
     musaStream_t stream GRIDCL_DEFAULT(0));
 
 /**
- * The same with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
+ * Not supported: blocks of OpenCL cannot wait for each other. Its arguments are checked as those of
+ * musaLaunchKernel.
+ *
+ * Errors: as musaLaunchKernel, else musaErrorNotSupported.
+ */
+musaError_t musaLaunchCooperativeKernel(
+    const void* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem GRIDCL_DEFAULT(0),
+    musaStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * musaLaunchKernel with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
  * list of `MU_LAUNCH_PARAM_BUFFER_POINTER`, a buffer, `MU_LAUNCH_PARAM_BUFFER_SIZE`, the address of its size in
  * bytes and `MU_LAUNCH_PARAM_END`: the buffer holds all values, each as aligned as its type.
  *
@@ -1892,6 +1902,14 @@ inline musaError_t musaLaunchKernel(
     Result (*func)(Parameters...), dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
     musaStream_t stream = 0) {
     return musaLaunchKernel(reinterpret_cast<const void*>(func), gridDim, blockDim, args, sharedMem, stream);
+}
+
+template <class Result, class... Parameters>
+inline musaError_t musaLaunchCooperativeKernel(
+    Result (*func)(Parameters...), dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
+    musaStream_t stream = 0) {
+    return musaLaunchCooperativeKernel(
+    reinterpret_cast<const void*>(func), gridDim, blockDim, args, sharedMem, stream);
 }
 
 template <class Result, class... Parameters>

@@ -1421,7 +1421,17 @@ topsError_t topsLaunchKernel(
     size_t sharedMemBytes GRIDCL_DEFAULT(0), topsStream_t stream GRIDCL_DEFAULT(0));
 
 /**
- * The same with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
+ * Not supported: blocks of OpenCL cannot wait for each other. Its arguments are checked as those of
+ * topsLaunchKernel.
+ *
+ * Errors: as topsLaunchKernel, else topsErrorNotSupported.
+ */
+topsError_t topsLaunchCooperativeKernel(
+    const void* f, dim3 gridDim, dim3 blockDimX, void** kernelParams, unsigned int sharedMemBytes,
+    topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * topsLaunchKernel with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
  * list of TOPS_LAUNCH_PARAM_BUFFER_POINTER, a buffer, TOPS_LAUNCH_PARAM_BUFFER_SIZE, the address of its size
  * in bytes and TOPS_LAUNCH_PARAM_END: the buffer holds all values, each as aligned as its type.
  *

@@ -43,6 +43,7 @@ macro_rules! shared_calls {
                 [<$prefix IpcGetEventHandle>] as ipc_get_event_handle,
                 [<$prefix IpcOpenEventHandle>] as ipc_open_event_handle,
                 [<$prefix FuncGetAttributes>] as func_get_attributes, [<$prefix FuncAttributes>] as FuncAttributes,
+                [<$prefix LaunchCooperativeKernel>] as launch_cooperative_kernel,
                 [<$prefix LaunchKernel>] as launch_kernel,
                 [<$prefix Malloc>] as malloc, [<$prefix MemGetInfo>] as mem_get_info, [<$prefix Memcpy>] as memcpy,
                 [<$prefix MemcpyAsync>] as memcpy_async, [<$prefix MemcpyFromSymbol>] as memcpy_from_symbol,

@@ -3,6 +3,7 @@
 
 use gridcl::Device;
 use gridcl::testing::{Gate, guard};
+use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use crate::support::{device, in_time};
@@ -391,6 +392,24 @@ both_dialects! {
         ok!(start!(nothing, 3, 4, []));
         ok!(device_synchronize());
         ok!(module_unload(module));
+    }
+
+    fn a_cooperative_launch_is_checked_and_then_not_supported() {
+        let _guard = guard();
+        let module = load!(SHAPES);
+        let (mark, mut y) = (function!(module, c"mark"), put!([0i32; 1]));
+        let mut args = [(&raw mut y).cast::<c_void>()];
+        let list = args.as_mut_ptr();
+        let launch = |function: *const c_void, grid: u32, list: *mut *mut c_void| unsafe {
+            launch_cooperative_kernel(function, dim3 { x: grid, y: 1, z: 1 }, dim3 { x: 1, y: 1, z: 1 }, list, 0, LEGACY)
+        };
+        fails!(launch(std::ptr::null(), 1, list), INVALID_DEVICE_FUNCTION, "func");
+        fails!(launch(mark.cast(), 0, list), INVALID_CONFIGURATION, "grid");
+        fails!(launch(mark.cast(), 1, null_mut()), INVALID_VALUE, "args");
+        fails!(launch(mark.cast(), 1, list), NOT_SUPPORTED, "mark", "blocks");
+        assert_eq!(fetch!(y, i32, 1), [0], "nothing ran");
+        ok!(module_unload(module));
+        ok!(free(y));
     }
 
     fn threads_launch_one_kernel_at_once() {

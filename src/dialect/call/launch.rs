@@ -32,6 +32,35 @@ pub(crate) unsafe fn launch<D: Dialect>(
     }
 }
 
+/// `LaunchCooperativeKernel`: what would be launched is checked, and then refused, since blocks of OpenCL cannot wait for
+/// each other.
+///
+/// # Safety
+/// As [`launch`].
+pub(crate) unsafe fn cooperative<D: Dialect>(
+    function: *const c_void,
+    grid: dim3,
+    block: dim3,
+    args: *mut *mut c_void,
+    shared: usize,
+    stream: usize,
+) -> Result<()> {
+    if function.is_null() {
+        return Err(Error::new(ErrorKind::InvalidFunction, "null is not a function").argument("func", "null"));
+    }
+    let kernel = handle::function::<D>(function.addr())?;
+    let stream = handle::stream::<D>(stream)?;
+    let dims = |dims: dim3| Dim3::new(dims.x, dims.y, dims.z);
+    // SAFETY: the caller's.
+    unsafe {
+        let array = |array| handle::array::<D>("array", array);
+        launch::check_list(&kernel, (dims(grid), dims(block), shared), args, &stream, &array)?;
+    }
+    Err(Error::new(ErrorKind::NotSupported, "blocks of OpenCL cannot wait for each other")
+        .argument("func", kernel.name())
+        .help("launch a kernel for each part between two waits of all blocks"))
+}
+
 /// What the entries of `extra` mean: a buffer of all arguments follows, its size follows, and the end.
 pub(crate) struct ExtraKeys {
     pub(crate) buffer: *mut c_void,

@@ -196,6 +196,31 @@ pub(crate) unsafe fn launch_list(
     enqueue(stream, context, &definition, (grid, block, shared), &arguments)
 }
 
+/// Checks what [`launch_list`] checks, and launches nothing.
+///
+/// # Errors
+/// As [`launch_list`].
+///
+/// # Safety
+/// As [`launch_list`].
+pub(crate) unsafe fn check_list(
+    kernel: &Kernel,
+    (grid, block, shared): (Dim3, Dim3, usize),
+    list: *const *mut c_void,
+    stream: &Stream,
+    array: &dyn Fn(usize) -> Result<Arc<Array>>,
+) -> Result<()> {
+    let context = stream.context();
+    context.check()?;
+    let definition = kernel.definition(context)?;
+    // SAFETY: the caller's.
+    let arrays = unsafe { args::read_arrays(&definition, list, array) }?;
+    // SAFETY: the caller's.
+    let arguments = unsafe { args::read_list(&definition, list, &arrays) }?;
+    check::shape(grid, block, shared, &limits(context, &definition))?;
+    args::check(context, &definition, &arguments, shared).map(drop)
+}
+
 /// The addresses of arguments that are packed into a buffer, as [`launch_list`] takes them.
 ///
 /// # Errors

@@ -196,7 +196,16 @@ runtime_api! {
         stream: musaStream_t,
     ) => launch::launch::<Musa>(func, gridDim, blockDim, args, sharedMem, stream.addr());
 
-    /// The same with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
+    /// Not supported: blocks of OpenCL cannot wait for each other. Its arguments are checked as those of
+    /// `musaLaunchKernel`.
+    ///
+    /// Errors: as `musaLaunchKernel`, else `musaErrorNotSupported`.
+    call(unsafe) musaLaunchCooperativeKernel(
+        func: *const c_void, gridDim: dim3, blockDim: dim3, args: *mut *mut c_void, sharedMem: usize,
+        stream: musaStream_t,
+    ) => launch::cooperative::<Musa>(func, gridDim, blockDim, args, sharedMem, stream.addr());
+
+    /// `musaLaunchKernel` with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
     /// list of `MU_LAUNCH_PARAM_BUFFER_POINTER`, a buffer, `MU_LAUNCH_PARAM_BUFFER_SIZE`, the address of its size in
     /// bytes and `MU_LAUNCH_PARAM_END`: the buffer holds all values, each as aligned as its type.
     ///

@@ -219,7 +219,16 @@ runtime_api! {
         sharedMemBytes: usize, stream: topsStream_t,
     ) => launch::launch::<Tops>(function_address, numBlocks, dimBlocks, args, sharedMemBytes, stream.addr());
 
-    /// The same with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
+    /// Not supported: blocks of OpenCL cannot wait for each other. Its arguments are checked as those of
+    /// `topsLaunchKernel`.
+    ///
+    /// Errors: as `topsLaunchKernel`, else `topsErrorNotSupported`.
+    call(unsafe) topsLaunchCooperativeKernel(
+        f: *const c_void, gridDim: dim3, blockDimX: dim3, kernelParams: *mut *mut c_void, sharedMemBytes: c_uint,
+        stream: topsStream_t,
+    ) => launch::cooperative::<Tops>(f, gridDim, blockDimX, kernelParams, sharedMemBytes as usize, stream.addr());
+
+    /// `topsLaunchKernel` with extents one by one. The values are given either by `kernelParams`, as by `args`, or by `extra`, a
     /// list of `TOPS_LAUNCH_PARAM_BUFFER_POINTER`, a buffer, `TOPS_LAUNCH_PARAM_BUFFER_SIZE`, the address of its size
     /// in bytes and `TOPS_LAUNCH_PARAM_END`: the buffer holds all values, each as aligned as its type.
     ///
