@@ -139,7 +139,12 @@ pub fn count_calls<T>(run: impl FnOnce() -> T) -> (T, Vec<(&'static str, u64)>) 
 
 /// Makes the call of the OpenCL entry point that follows `after` more of them fail with `status`, once.
 pub fn fail(entry: &str, after: u64, status: i32) {
-    border::fail(entry, after, status);
+    fail_times(entry, after, status, 1);
+}
+
+/// The same for so many calls in a row.
+pub fn fail_times(entry: &str, after: u64, status: i32, times: u64) {
+    border::fail(entry, after, status, times);
 }
 
 /// Takes a planned fault back; answers whether it was still to come.

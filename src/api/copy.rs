@@ -130,12 +130,20 @@ impl Stream {
     /// # Errors
     /// What the device reported about earlier work.
     pub fn fill_with<T: Pod>(&self, target: impl Target<T>, value: T) -> Result<()> {
-        let (start, side) = (target.start(), side(&target));
+        let side = side(&target);
         let Region { extent, to: pitch, .. } = fit(side, side, size_of::<T>())?;
         if extent.is_empty() {
             return Ok(());
         }
-        self.fill_row(&target, extent.width / size_of::<T>(), value)?;
+        let filled = self.fill_all(&target, pitch, extent, value);
+        // Also where it failed: some of it may be under way.
+        target.used_by(self);
+        filled
+    }
+
+    fn fill_all<T: Pod>(&self, target: &impl Target<T>, pitch: Pitch, extent: Extent, value: T) -> Result<()> {
+        let start = target.start();
+        self.fill_row(target, extent.width / size_of::<T>(), value)?;
         // The other rows are copies of the first, and the other slices of the first.
         let row = Region {
             extent: Extent { rows: extent.rows - 1, slices: 1, ..extent },
@@ -150,10 +158,8 @@ impl Stream {
         // SAFETY: both ends are kept alive by the runtime until the copies are done.
         unsafe {
             self.run_copy(start + pitch.row, start, row)?;
-            self.run_copy(start + pitch.slice, start, slice)?;
+            self.run_copy(start + pitch.slice, start, slice)
         }
-        target.used_by(self);
-        Ok(())
     }
 
     /// Sets elements from the first on that follow each other.

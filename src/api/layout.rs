@@ -116,7 +116,7 @@ fn pitch(side: Side, shape: Shape, element: usize) -> Result<Pitch> {
     let pitch = Pitch { row: step, slice: step.saturating_mul(shape.height) };
     match shape.extent(1).span(pitch) {
         Some(needed) if needed <= side.elements => {
-            Ok(Pitch { row: step * element, slice: pitch.slice.saturating_mul(element) })
+            Ok(Pitch { row: step.saturating_mul(element), slice: pitch.slice.saturating_mul(element) })
         }
         needed => {
             let needed = needed.map_or_else(|| "more than there can be".to_owned(), |needed| needed.to_string());

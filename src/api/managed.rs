@@ -5,7 +5,9 @@ use crate::error::Result;
 use crate::rt::device::Device;
 use crate::rt::launch::args::{Argument, KernelArg};
 use crate::rt::memory::advice::Location;
+use crate::rt::memory::managed::Attach;
 use crate::rt::memory::{self, Allocation, Kind, hints};
+use crate::rt::runtime::is_forked;
 use crate::rt::stream::Stream;
 use crate::rt::stream::uses::Uses;
 use bytemuck::Pod;
@@ -68,6 +70,7 @@ impl<T: Pod> ManagedBuffer<T> {
         let allocation = memory::allocate(&device.context()?, bytes.max(1), Kind::Managed)?;
         // SAFETY: fresh memory is the host's, and that large.
         unsafe { std::ptr::write_bytes(allocation.base() as *mut u8, 0, bytes) };
+        allocation.context().memory().managed().attach(allocation.base(), Attach::Global);
         Ok(Self { allocation, len, uses: Uses::default(), element: PhantomData })
     }
 
@@ -172,6 +175,10 @@ impl<'a, T> Held<'a, T> {
 
 impl<T> Drop for Held<'_, T> {
     fn drop(&mut self) {
+        if is_forked() {
+            // A thread that stayed behind may hold the lock for ever.
+            return;
+        }
         self.0.allocation.context().memory().managed().let_go(self.0.allocation.base());
     }
 }

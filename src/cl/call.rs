@@ -110,6 +110,7 @@ pub(crate) mod testing {
         entry: String,
         after: u64,
         status: i32,
+        times: u64,
     }
 
     /// Notes the call and answers the status it has to fail with, if any.
@@ -130,7 +131,12 @@ pub(crate) mod testing {
             fault.after -= 1;
             return None;
         }
-        watch.fault.take().map(|fault| fault.status)
+        fault.times -= 1;
+        let (status, is_over) = (fault.status, fault.times == 0);
+        if is_over {
+            watch.fault = None;
+        }
+        Some(status)
     }
 
     /// Starts to count calls by entry point, from nothing.
@@ -146,9 +152,9 @@ pub(crate) mod testing {
         std::mem::take(&mut watch.counts)
     }
 
-    /// Makes the call of `entry` that follows `after` more of them fail with `status`, once.
-    pub(crate) fn fail(entry: &str, after: u64, status: i32) {
-        WATCH.lock().fault = Some(Fault { entry: entry.to_owned(), after, status });
+    /// Makes the `times` calls of `entry` that follow `after` more of them fail with `status`.
+    pub(crate) fn fail(entry: &str, after: u64, status: i32, times: u64) {
+        WATCH.lock().fault = (times > 0).then(|| Fault { entry: entry.to_owned(), after, status, times });
         WATCHED.store(true, Relaxed);
     }
 

@@ -188,7 +188,8 @@ impl Context {
         self.memory.pools().synchronized();
         outcome?;
         self.unsaved.save(self);
-        self.catch_up()
+        self.catch_up()?;
+        self.take_report(|of| self.lanes.lane_of(ticket) == Some(of))
     }
 
     /// After a wait for an event, which tells the lanes nothing: memory that was freed in stream order before it may

@@ -3,6 +3,7 @@
 
 use crate::blocks::noise;
 use crate::dialects::musa::*;
+use crate::peer_copies::two_devices;
 use crate::support::{PATIENCE, device, gated, in_time};
 use gridcl::musa::*;
 use gridcl::testing::{Gate, count_calls, guard};
@@ -205,6 +206,32 @@ fn copies_and_sets_take_it_like_device_memory() {
     assert!(bytes(one)[..10] == [3; 10] && bytes(one)[10..] == bytes(two)[10..]);
     ok!(musaStreamDestroy(stream));
     [one, two, there].into_iter().for_each(|pointer| ok!(musaFree(pointer)));
+}
+
+#[test]
+fn calls_of_another_device_without_async_leave_it_the_hosts() {
+    let _guard = guard();
+    two_devices!();
+    if !has_managed() {
+        return;
+    }
+    const BYTES: usize = (16 << 20) + 3;
+    let (near, data) = (managed(BYTES), noise(1, BYTES));
+    let bytes = |pointer: *mut c_void| unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), BYTES) };
+    ok!(musaSetDevice(1));
+    let far = device_memory!(BYTES);
+    for round in 1..=5_u8 {
+        ok!(musaMemset(near, round.into(), BYTES));
+        assert!(bytes(near).iter().rev().all(|&byte| byte == round), "set, round {round}");
+        ok!(unsafe { musaMemcpy(near, data.as_ptr().cast(), BYTES, musaMemcpyDefault) });
+        assert!(bytes(near) == data, "up, round {round}");
+        ok!(musaMemset(far, 0xC0 | c_int::from(round), BYTES));
+        ok!(unsafe { musaMemcpy(near, far, BYTES, musaMemcpyDefault) });
+        assert!(bytes(near).iter().rev().all(|&byte| byte == 0xC0 | round), "across, round {round}");
+    }
+    ok!(musaFree(far));
+    ok!(musaSetDevice(0));
+    ok!(musaFree(near));
 }
 
 #[test]

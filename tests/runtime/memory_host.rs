@@ -2,7 +2,7 @@
 
 use crate::blocks::{Held, assert_same, noise, waits_for};
 use gridcl::Device;
-use gridcl::testing::{clear_fault, fail, guard};
+use gridcl::testing::{clear_fault, fail, fail_times, guard};
 use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut as address};
 use std::slice;
@@ -98,10 +98,20 @@ both_dialects! {
         }
     }
 
-    fn a_driver_that_has_no_pinned_memory_is_an_error_that_leaves_nothing_behind() {
+    fn a_driver_that_refuses_pinned_memory_once_is_asked_again_without_what_is_kept_for_speed() {
         let _guard = guard();
         for entry in ["clCreateBuffer", "clEnqueueMapBuffer"] {
             fail(entry, 0, -4);
+            let pinned = pinned_memory!(4096);
+            assert!(!clear_fault(), "{entry} was to fail");
+            ok!(host_free(pinned));
+        }
+    }
+
+    fn a_driver_that_has_no_pinned_memory_is_an_error_that_leaves_nothing_behind() {
+        let _guard = guard();
+        for entry in ["clCreateBuffer", "clEnqueueMapBuffer"] {
+            fail_times(entry, 0, -4, 2);
             let mut pointer = address(0x40);
             fails!(unsafe { host_malloc(&mut pointer, 4096) }, OUT_OF_MEMORY, "size = 4096: ", "device 0", entry);
             assert!(!clear_fault(), "{entry} was to fail");

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 /// Leaves a test that takes two devices, and says so, where there is one.
 macro_rules! two_devices {
     () => {
-        if Device::count() < 2 {
+        if gridcl::Device::count() < 2 {
             return eprintln!("skipped: this takes two devices");
         }
     };

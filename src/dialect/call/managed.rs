@@ -30,8 +30,8 @@ pub(crate) unsafe fn malloc<D: Dialect>(out: *mut *mut c_void, bytes: usize, fla
     }
     let context = thread::device::<D>()?.context()?;
     let allocation = memory::allocate(&context, bytes, Kind::Managed)?;
-    if flags == HOST {
-        context.memory().managed().attach(allocation.base(), Attach::Host);
+    if flags != HOST {
+        context.memory().managed().attach(allocation.base(), Attach::Global);
     }
     out.set(allocation.base() as *mut c_void);
     Ok(())

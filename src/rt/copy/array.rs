@@ -149,9 +149,7 @@ unsafe fn on_device(stream: &Stream, to: &Side3<'_>, from: &Side3<'_>, boxed: Bo
         match staging::hold(context, end.address, boxed.extent(), *pitch) {
             Ok(held) => {
                 let source = Side3::Memory(End::host(held.address()), boxed.extent().tight());
-                let ticket = submit(stream, to, &source, boxed)?;
-                context.staging().give_back(held, ticket);
-                return Ok(());
+                return staging::let_go(stream, held, submit(stream, to, &source, boxed));
             }
             // Without room for a snapshot the source stays in use, so the call has to wait.
             Err(error) => {

@@ -13,7 +13,7 @@ use crate::cl::{Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::device::Device;
-use crate::rt::memory::Allocation;
+use crate::rt::memory::{Allocation, Kind};
 use crate::rt::stream::Stream;
 use std::sync::Arc;
 
@@ -126,7 +126,8 @@ pub(super) unsafe fn copy(stream: &Stream, to: End, from: End, region: Region, p
         let (target, source) = (Arc::clone(target), Arc::clone(source));
         let worker = source.links().worker(&target);
         let work = move || across(&to, &from, region);
-        return relay::run(stream, scope, &[&source, &target], &worker, Box::new(work));
+        relay::run(stream, scope, &[&source, &target], &worker, Box::new(work))?;
+        return if plan.waits { relay::finish(stream, scope, &[&source, &target]) } else { Ok(()) };
     }
     if to.address == from.address && region.to == region.from {
         return Ok(());
@@ -156,7 +157,8 @@ fn elsewhere(
     if plan.waits || (held.is_none() && plan.route == (Route::Up { snapshot: true })) {
         stream.wait_turn()?;
         let lane = if scope == Scope::DefaultStreams { Context::LEGACY } else { lane };
-        return relay::send_and_wait(context, lane, |queue| enqueue(context, queue, &to, &from, region));
+        relay::send_and_wait(context, lane, |queue| enqueue(context, queue, &to, &from, region))?;
+        return context.catch_up();
     }
     let owners: Vec<_> = [&to, &from].into_iter().filter_map(|end| end.owner.clone()).collect();
     let mut busy = vec![context];
@@ -174,7 +176,8 @@ fn elsewhere(
     relay::run(stream, scope, &busy, &context.links().worker(context), Box::new(work))
 }
 
-/// Sets device memory of another context than the stream's by what `enqueue` does. Returns before it is done.
+/// Sets device memory of another context than the stream's by what `enqueue` does. Returns before it is done, but for
+/// [`Mode::Sync`] on managed memory.
 pub(super) fn set(
     stream: &Stream,
     context: &Arc<Context>,
@@ -184,13 +187,16 @@ pub(super) fn set(
 ) -> Result<()> {
     let lane = context.links().lanes(context).into;
     let there = Arc::clone(context);
+    let scope = scope(stream, mode);
+    let waits = mode == Mode::Sync && to.owner.as_ref().is_some_and(|owner| owner.kind() == Kind::Managed);
     let work = move || {
         relay::send_and_wait(&there, lane, |queue| {
             to.lend(&there, queue)?;
             enqueue(&there, queue, &to)
         })
     };
-    relay::run(stream, scope(stream, mode), &[context], &context.links().worker(context), Box::new(work))
+    relay::run(stream, scope, &[context], &context.links().worker(context), Box::new(work))?;
+    if waits { relay::finish(stream, scope, &[context]) } else { Ok(()) }
 }
 
 /// From one device to another. Blocks until it is done.

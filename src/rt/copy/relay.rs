@@ -126,6 +126,19 @@ pub(super) fn run(
     begin(job, marked, worker)
 }
 
+/// Blocks until what [`run`] was given is done, and gives managed memory back to the host where its device is idle.
+pub(super) fn finish(stream: &Stream, scope: Scope, busy: &[&Arc<Context>]) -> Result<()> {
+    stream.context().wait(stream.lane())?;
+    for context in busy.iter().filter(|context| !Arc::ptr_eq(context, stream.context())) {
+        let held = match scope {
+            Scope::DefaultStreams => Context::LEGACY,
+            Scope::Stream => context.links().lanes(context).hold,
+        };
+        context.wait(held)?;
+    }
+    Ok(())
+}
+
 /// Puts a marker and, behind it, the gate into each of the lanes. All their locks are held meanwhile: with something in
 /// between, two transfers could come to wait for each other.
 fn place(spots: &[Spot<'_>], marked: &mut Vec<Marked>) -> Result<()> {

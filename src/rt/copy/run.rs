@@ -64,10 +64,8 @@ unsafe fn on_device(
             Ok(held) => {
                 let source = End::host(held.address());
                 let packed = Region { from: region.extent.tight(), ..region };
-                let ((), ticket) =
-                    context.submit(stream.lane(), |queue| enqueue(context, queue, to, &source, packed))?;
-                context.staging().give_back(held, ticket);
-                return Ok(());
+                let submitted = context.submit(stream.lane(), |queue| enqueue(context, queue, to, &source, packed));
+                return staging::let_go(stream, held, submitted.map(|((), ticket)| ticket));
             }
             // Without room for a snapshot the source stays in use, so the call has to wait.
             Err(error) => log::warn!("a copy waits, for want of {bytes} bytes of staging memory: {error}"),

@@ -6,6 +6,7 @@ use super::{Extent, Pitch};
 use crate::cl::HostBuffer;
 use crate::error::Result;
 use crate::rt::context::Context;
+use crate::rt::stream::Stream;
 use crate::rt::stream::lanes::Ticket;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -62,6 +63,18 @@ pub(super) fn hold(context: &Arc<Context>, from: usize, extent: Extent, pitch: P
         unsafe { std::ptr::copy_nonoverlapping((from + row) as *const u8, at as *mut u8, extent.width) };
     }
     Ok(block)
+}
+
+/// Gives a block back after what `submitted` says: behind the copy, or where that failed behind the stream's work,
+/// since some of it may be in the queue.
+pub(super) fn let_go(stream: &Stream, block: Block, submitted: Result<Ticket>) -> Result<()> {
+    let staging = stream.context().staging();
+    let ticket = submitted.as_ref().ok().cloned().or_else(|| stream.ticket());
+    match ticket {
+        Some(ticket) => staging.give_back(block, ticket),
+        None => staging.put(block),
+    }
+    submitted.map(drop)
 }
 
 impl Staging {

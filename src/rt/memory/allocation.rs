@@ -205,6 +205,8 @@ impl Allocation {
     pub(super) fn held(&self) -> usize {
         match &self.backing {
             Backing::Slab(range) => range.len,
+            // More than its bytes where a smaller allocation took the place of a larger one.
+            Backing::Buffer { buffer, .. } => buffer.bytes(),
             _ => self.bytes.max(1),
         }
     }
@@ -213,13 +215,13 @@ impl Allocation {
     pub(super) fn room(&self) -> usize {
         match &self.backing {
             Backing::Slab(range) => range.len - 1,
-            _ => self.bytes.max(1),
+            _ => self.held(),
         }
     }
 
     /// Whether it is far too large for `bytes` and nothing can be cut off.
     pub(super) fn is_wasted_on(&self, bytes: usize) -> bool {
-        !matches!(self.backing, Backing::Slab(_)) && self.bytes / 2 > bytes.max(SMALL_BYTES)
+        !matches!(self.backing, Backing::Slab(_)) && self.held() / 2 > bytes.max(SMALL_BYTES)
     }
 
     /// Makes an allocation of `bytes` in the place of one that is out of the map, and one of what is left where that

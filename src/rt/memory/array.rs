@@ -6,6 +6,7 @@ use crate::cl::{Image, ImagePart};
 pub(crate) use crate::cl::{ImageFormat, ImageType, Sample};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
+use crate::rt::runtime::is_forked;
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
@@ -126,6 +127,14 @@ impl Array {
 
     /// Gives it up without waiting: its memory counts as free when the work under way is done.
     pub(crate) fn give_up(array: &Arc<Self>) {
+        if is_forked() {
+            // As for allocations; and the image, which is the parent's, must not be released.
+            std::mem::forget(Arc::clone(array));
+            return;
+        }
+        if !array.is_alive() {
+            return;
+        }
         let tickets = array.context.lanes().pending();
         array.context.memory().keep(Kept::Array(Arc::clone(array)), tickets);
     }

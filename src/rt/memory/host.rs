@@ -19,9 +19,18 @@ pub(crate) fn allocate_pinned(context: &Arc<Context>, bytes: usize, flags: u32) 
         let problem = format!("the host has {} bytes of memory", physical_bytes());
         return Err(refuse(Error::new(ErrorKind::OutOfMemory, problem)));
     }
+    if context.memory().is_much_buried() {
+        // It may wait for the work of other devices.
+        Device::all().into_iter().filter_map(Device::active_context).for_each(|any| any.lanes().poll());
+    }
     context.memory().reclaim();
-    let make = if context.caps().pins_own_pages() { HostBuffer::in_own_pages } else { HostBuffer::new };
-    let pinned = make(context.cl(), context.service(), bytes).map_err(|failure| refuse(failure.out_of_memory()))?;
+    let pin = if context.caps().pins_own_pages() { HostBuffer::in_own_pages } else { HostBuffer::new };
+    let make = || pin(context.cl(), context.service(), bytes);
+    let pinned = make().or_else(|_| {
+        context.trim();
+        make()
+    });
+    let pinned = pinned.map_err(|failure| refuse(failure.out_of_memory()))?;
     enter(Allocation::host(context, pinned.address(), bytes, Kind::Pinned, flags, Some(pinned))).map_err(refuse)
 }
 

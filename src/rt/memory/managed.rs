@@ -90,6 +90,8 @@ struct Entry {
     attached: Attach,
     /// Whether it is the host's.
     mapped: bool,
+    /// Whether, since the device has it, kernels of other streams than that which it is attached to may have used it.
+    strayed: bool,
     /// Guards of the safe API that read or write it.
     held: usize,
 }
@@ -114,6 +116,14 @@ impl Use<'_> {
             },
         }
     }
+
+    /// Whether it may use a block from another stream than that which the block is attached to.
+    fn strays_from(self, attached: Attach) -> bool {
+        match (self, attached) {
+            (Self::Kernel(lane, _), Attach::Stream(of)) => lane != of,
+            _ => false,
+        }
+    }
 }
 
 impl Managed {
@@ -127,13 +137,20 @@ impl Managed {
         self.state.lock().blocks.keys().copied().collect()
     }
 
-    /// Takes a new block in and makes it the host's.
+    /// Takes a new block in and makes it the host's, attached to the host.
     pub(super) fn enter(&self, context: &Context, block: Arc<Block>) -> Result<(), Failure> {
         let service = context.service();
         {
             let mut state = self.state.lock();
             block.svm.map(service, block.bytes)?;
-            let entry = Entry { block: Arc::clone(&block), attached: Attach::Global, mapped: true, held: 0 };
+            let entry = Entry {
+                block: Arc::clone(&block),
+                // Until whoever made it says otherwise, so that no launch takes it while it is being filled.
+                attached: Attach::Host,
+                mapped: true,
+                strayed: false,
+                held: 0,
+            };
             state.blocks.insert(block.address(), entry);
         }
         self.count.fetch_add(1, Relaxed);
@@ -161,6 +178,7 @@ impl Managed {
     pub(crate) fn attach(&self, base: usize, attached: Attach) {
         if let Some(entry) = self.state.lock().blocks.get_mut(&base) {
             entry.attached = attached;
+            entry.strayed |= !entry.mapped;
         }
     }
 
@@ -191,10 +209,13 @@ impl Managed {
         }
         let mut unmapped = false;
         let wanted = state.blocks.iter_mut().filter(|(base, entry)| using.takes(**base, entry.attached));
-        for (_, entry) in wanted.filter(|(_, entry)| entry.mapped) {
-            entry.block.svm.unmap(service)?;
-            entry.mapped = false;
-            unmapped = true;
+        for (_, entry) in wanted {
+            entry.strayed |= using.strays_from(entry.attached);
+            if entry.mapped {
+                entry.block.svm.unmap(service)?;
+                entry.mapped = false;
+                unmapped = true;
+            }
         }
         if unmapped {
             state.handed_over = Some(service.marker()?);
@@ -225,12 +246,13 @@ impl Managed {
             let mut state = self.state.lock();
             for entry in state.blocks.values_mut().filter(|entry| !entry.mapped) {
                 let lane = match entry.attached {
-                    Attach::Stream(lane) => Some(lane),
-                    Attach::Global | Attach::Host => None,
+                    Attach::Stream(lane) if !entry.strayed => Some(lane),
+                    _ => None,
                 };
                 if is_idle(lane) {
                     entry.block.svm.map(service, entry.block.bytes)?;
                     entry.mapped = true;
+                    entry.strayed = false;
                 }
             }
             debug_assert!(

@@ -173,6 +173,11 @@ impl Memory {
         drop(done);
     }
 
+    /// Whether so much is buried that asking the driver what is done pays.
+    fn is_much_buried(&self) -> bool {
+        self.buried_bytes.load(Relaxed) > GRAVEYARD_BYTES
+    }
+
     /// What was allocated in stream order.
     pub(crate) fn pools(&self) -> &Pools {
         &self.pools
@@ -283,17 +288,15 @@ pub(crate) fn allocate(context: &Arc<Context>, bytes: usize, kind: Kind) -> Resu
 pub(crate) fn allocate_with(context: &Arc<Context>, bytes: usize, kind: Kind, flags: u32) -> Result<Arc<Allocation>> {
     context.check()?;
     charge(context, bytes)?;
-    let made = Allocation::new(context, bytes, kind, flags).and_then(enter);
-    made.map_err(|error| {
-        context.memory().discharge(bytes);
-        error.argument("size", bytes).on_device(context.device())
-    })
+    // What was made discharges the account itself when it goes.
+    let made = Allocation::new(context, bytes, kind, flags).inspect_err(|_| context.memory().discharge(bytes));
+    made.and_then(enter).map_err(|error| error.argument("size", bytes).on_device(context.device()))
 }
 
 /// Enters `bytes` into a context's account, after taking back what is buried and done.
 fn charge(context: &Context, bytes: usize) -> Result<()> {
     let memory = context.memory();
-    if memory.buried_bytes.load(Relaxed) > GRAVEYARD_BYTES {
+    if memory.is_much_buried() {
         context.lanes().poll();
     }
     memory.reclaim();

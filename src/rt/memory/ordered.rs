@@ -261,7 +261,9 @@ pub(crate) fn free(address: usize, stream: &Stream) -> Result<()> {
     let is_live = |allocation: &Allocation| allocation.kind() == Kind::Device;
     let refuse = |error: Error| error.argument("ptr", format_args!("{address:#x}"));
     let unknown = || refuse(why_not_free(address).with_kind(ErrorKind::InvalidValue));
-    match MAP.read().get(address).map(|(_, allocation)| allocation.kind()) {
+    // Not in the `match`, which would hold the map while the error asks it again.
+    let kind = MAP.read().get(address).map(|(_, allocation)| allocation.kind());
+    match kind {
         Some(Kind::Device) => {}
         Some(Kind::Managed) => {
             let problem = "managed memory is not freed in stream order";

@@ -89,8 +89,8 @@ impl Lanes {
         state.sweep();
     }
 
-    /// Enqueues an action in a lane: the waits that the rules ask for, then whatever `enqueue` does. Where
-    /// `enqueue` fails the lane is as it was.
+    /// Enqueues an action in a lane: the waits that the rules ask for, then whatever `enqueue` does. An action that
+    /// fails counts, too: some of its commands may be in the queue.
     pub(crate) fn submit<T>(
         &self,
         id: LaneId,
@@ -99,8 +99,9 @@ impl Lanes {
     ) -> Result<(T, Ticket)> {
         let mut state = self.state.lock();
         let queue = state.prepare(&self.cl, id, join)?;
-        let answer = enqueue(&queue)?;
-        Ok((answer, state.acted(id)))
+        let answer = enqueue(&queue);
+        let ticket = state.acted(id);
+        Ok((answer?, ticket))
     }
 
     /// Puts a marker behind the lane's work, or finds the one that stands there. `None`: everything is done.
@@ -196,6 +197,12 @@ impl Lanes {
             if same { state.busy([ticket.lane()]) } else { SmallVec::new() }
         };
         self.wait_for(&busy)
+    }
+
+    /// The lane that gave a ticket, if it is still there.
+    pub(crate) fn lane_of(&self, ticket: &Ticket) -> Option<LaneId> {
+        let mut state = self.state.lock();
+        state.lane(ticket.lane()).filter(|lane| lane.count.gave(ticket)).map(|lane| lane.id)
     }
 
     /// Notes that the work before a ticket is done, as somebody learned who waited for an event behind it.
