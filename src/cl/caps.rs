@@ -169,7 +169,8 @@ impl Caps {
         self.vendor.starts_with("NVIDIA")
     }
 
-    /// NVIDIA's driver (580.159) counts a byte of local memory for each `__local` parameter that is not set.
+    /// NVIDIA's driver (580.159) counts a byte of local memory for each `__local` parameter that is not set,
+    /// and one for kernels without any, too.
     pub(crate) fn counts_unset_locals(&self) -> bool {
         self.vendor.starts_with("NVIDIA")
     }

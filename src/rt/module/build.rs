@@ -279,7 +279,7 @@ fn ask_kernel(context: &Context, program: &Program, name: &str, rewritten: &Rewr
     let mut group = kernel.work_group()?;
     if context.caps().counts_unset_locals() {
         let locals = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
-        if group.local_bytes <= locals as u64 {
+        if group.local_bytes <= locals.max(1) as u64 {
             group.local_bytes = 0;
         }
     }
