@@ -49,6 +49,11 @@ pub(super) fn expand(files: &[File], folders: &[PathBuf], load: Loader<'_>) -> R
         expander.chain.push(Link { name: file.name.clone(), path: file.identity.clone(), line: 0 });
         expander.add(&file.name, folder, &file.text, false)?;
         expander.chain.pop();
+        if let Some(identity) = &file.identity
+            && Guard::of(&file.text) != Guard::None
+        {
+            expander.settled.insert(identity.clone());
+        }
     }
     Ok(Expanded { text: expander.out, complete: expander.complete })
 }
@@ -76,7 +81,7 @@ impl Expander<'_> {
     fn add(&mut self, name: &str, folder: Option<&Path>, text: &str, inside: bool) -> Result<()> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let guard = Guard::of(text);
-        let pragma = guard == Guard::Pragma && self.chain.len() > 1;
+        let pragma = guard == Guard::Pragma && self.chain.last().is_some_and(|link| link.path.is_some());
         if pragma {
             self.out.push_str(&format!("#ifndef gridcl_once_{0}\n#define gridcl_once_{0}\n", self.once_name(name)));
         }

@@ -89,6 +89,19 @@ fn a_guarded_file_counts_once() {
 }
 
 #[test]
+fn a_guarded_file_that_is_a_part_counts_once_too() {
+    for text in ["#pragma once\nonce\n", "#ifndef A\n#define A\nonce\n#endif\n"] {
+        let load = |path: &Path| (path == Path::new("src/a.cl")).then(|| (path.to_owned(), text.to_owned()));
+        let parts = [file("src/a.cl", text), file("src/b.cl", "#include \"a.cl\"\nrest\n")];
+        let expanded = expand(&parts, &[], &load).unwrap();
+        assert_eq!(code(&expanded), ["once", "rest"], "{}", expanded.text);
+        // The other way round the compiler leaves the second out.
+        let expanded = expand(&[parts[1].clone(), parts[0].clone()], &[], &load).unwrap();
+        assert_eq!(expanded.text.lines().filter(|line| line.starts_with("#ifndef")).count(), 2, "{}", expanded.text);
+    }
+}
+
+#[test]
 fn a_file_without_a_guard_counts_each_time() {
     for text in [
         "x\n",
