@@ -107,6 +107,8 @@ impl Expander<'_> {
                         continue;
                     }
                 }
+                // The compiler finds these files by itself.
+                Some(("import" | "embed", _)) => self.complete = false,
                 _ => {}
             }
             self.out.push_str(line);

@@ -60,7 +60,15 @@ fn every_line_keeps_its_file_and_number() {
 
 #[test]
 fn what_is_not_found_is_left_to_the_driver() {
-    for include in ["#include \"none.h\"", "#include <none.h>", "#include NAME", "#include \"\"", "#include"] {
+    for include in [
+        "#import \"none.h\"",
+        "#include_next <none.h>",
+        "#include \"none.h\"",
+        "#include <none.h>",
+        "#include NAME",
+        "#include \"\"",
+        "#include",
+    ] {
         let expanded = with(&[], &format!("{include}\nrest\n")).unwrap();
         assert!(!expanded.complete, "{include}");
         assert_eq!(expanded.text, format!("#line 1 \"src/main.cl\"\n{include}\nrest\n"));
