@@ -1,11 +1,14 @@
 //! Programs built from OpenCL C for one device.
 
-use super::call::{Live, Object, call, library};
+use super::call::{Live, Object, call, library, raw};
 use super::context::Context;
 use super::status::{Failure, Result};
 use cl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
-use cl3::program::{CL_PROGRAM_BINARIES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_KERNELS};
+use cl3::program::{
+    CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_KERNELS,
+};
 use cl3::types::{cl_device_id, cl_program};
+use parking_lot::Mutex;
 use std::ffi::CString;
 
 /// A program that built; released when dropped.
@@ -13,6 +16,8 @@ use std::ffi::CString;
 pub(crate) struct Program {
     raw: cl_program,
     device: cl_device_id,
+    /// Held while the binary is taken: PoCL 3.1 frees and fills what it keeps of it at every question, with no lock.
+    packing: Mutex<()>,
     _live: Live,
 }
 
@@ -40,7 +45,8 @@ impl Program {
     pub(crate) fn build(context: &Context, source: &str, options: &str) -> std::result::Result<Self, BuildFailure> {
         let raw =
             call("clCreateProgramWithSource", || cl3::program::create_program_with_source(context.raw(), &[source]))?;
-        let program = Self { raw, device: context.device(), _live: Live::new(Object::Program) };
+        let program =
+            Self { raw, device: context.device(), packing: Mutex::new(()), _live: Live::new(Object::Program) };
         program.finish(options).map_err(|failure| BuildFailure { failure, log: program.log() })?;
         Ok(program)
     }
@@ -68,7 +74,7 @@ impl Program {
                 (None, _) => Err(DLOPEN_FUNCTION_NOT_AVAILABLE),
             }
         })?;
-        let program = Self { raw, device, _live: Live::new(Object::Program) };
+        let program = Self { raw, device, packing: Mutex::new(()), _live: Live::new(Object::Program) };
         program.finish(options)?;
         Ok(program)
     }
@@ -82,10 +88,41 @@ impl Program {
     }
 
     /// The program as the driver keeps it. PoCL (3.1) compiles each kernel for blocks of any size first, and puts in
-    /// what it compiled for the sizes of launches so far.
+    /// what it compiled for the sizes of launches so far. Empty where it did not hold still for long enough.
     pub(crate) fn binary(&self) -> Result<Vec<u8>> {
-        let binaries = call("clGetProgramInfo", || cl3::program::get_program_info(self.raw, CL_PROGRAM_BINARIES))?;
-        Ok(binaries.to_vec_vec_uchar().into_iter().next().unwrap_or_default())
+        // PoCL packs a folder that programs of one text share, also those of other threads and processes. When the
+        // folder grows behind the question for the size it writes more than that: hence the room, and the second look.
+        const ATTEMPTS: usize = 8;
+        const ROOM_BYTES: usize = 64 << 20;
+        let _packing = self.packing.lock();
+        let mut size = self.binary_size()?;
+        for _ in 0..ATTEMPTS {
+            // Zeros from the system, which take no memory before they are written.
+            let mut bytes = vec![0_u8; size.saturating_mul(2).saturating_add(ROOM_BYTES)];
+            let mut start = bytes.as_mut_ptr();
+            call("clGetProgramInfo", || {
+                raw!(clGetProgramInfo(
+                    self.raw,
+                    CL_PROGRAM_BINARIES,
+                    size_of::<*mut u8>(),
+                    (&raw mut start).cast(),
+                    std::ptr::null_mut(),
+                ))
+            })?;
+            let written = std::mem::replace(&mut size, self.binary_size()?);
+            if size == written {
+                bytes.truncate(size);
+                bytes.shrink_to_fit();
+                return Ok(bytes);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The bytes of its binary, as the driver says now.
+    fn binary_size(&self) -> Result<usize> {
+        let sizes = call("clGetProgramInfo", || cl3::program::get_program_info(self.raw, CL_PROGRAM_BINARY_SIZES))?;
+        Ok(sizes.to_vec_size().into_iter().next().unwrap_or_default())
     }
 
     /// What the compiler said, with errors, warnings and remarks as the driver gives them.
