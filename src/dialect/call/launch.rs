@@ -4,6 +4,7 @@ use crate::dialect::dim3::dim3;
 use crate::dialect::{Dialect, handle};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::launch::{self, Dim3};
+use crate::rt::module::Kernel;
 use std::ffi::{c_uint, c_void};
 
 /// `LaunchKernel`: a kernel by its function handle, with the address of each argument's value.
@@ -19,17 +20,24 @@ pub(crate) unsafe fn launch<D: Dialect>(
     shared: usize,
     stream: usize,
 ) -> Result<()> {
-    if function.is_null() {
-        return Err(Error::new(ErrorKind::InvalidFunction, "null is not a function").argument("func", "null"));
-    }
-    let kernel = handle::function::<D>(function.addr())?;
-    let stream = handle::stream::<D>(stream)?;
-    let dims = |dims: dim3| Dim3::new(dims.x, dims.y, dims.z);
+    let (kernel, stream) = (kernel::<D>(function)?, handle::stream::<D>(stream)?);
     // SAFETY: the caller's.
     unsafe {
         let array = |array| handle::array::<D>("array", array);
         launch::launch_list(&kernel, dims(grid), dims(block), args, shared, &stream, &array)
     }
+}
+
+fn dims(dims: dim3) -> Dim3 {
+    Dim3::new(dims.x, dims.y, dims.z)
+}
+
+/// The kernel that a handle or a registered address stands for.
+fn kernel<D: Dialect>(function: *const c_void) -> Result<Kernel> {
+    if function.is_null() {
+        return Err(Error::new(ErrorKind::InvalidFunction, "null is not a function").argument("func", "null"));
+    }
+    handle::function::<D>(function.addr())
 }
 
 /// `LaunchCooperativeKernel`: what would be launched is checked, and then refused, since blocks of OpenCL cannot wait for
@@ -45,12 +53,7 @@ pub(crate) unsafe fn cooperative<D: Dialect>(
     shared: usize,
     stream: usize,
 ) -> Result<()> {
-    if function.is_null() {
-        return Err(Error::new(ErrorKind::InvalidFunction, "null is not a function").argument("func", "null"));
-    }
-    let kernel = handle::function::<D>(function.addr())?;
-    let stream = handle::stream::<D>(stream)?;
-    let dims = |dims: dim3| Dim3::new(dims.x, dims.y, dims.z);
+    let (kernel, stream) = (kernel::<D>(function)?, handle::stream::<D>(stream)?);
     // SAFETY: the caller's.
     unsafe {
         let array = |array| handle::array::<D>("array", array);
