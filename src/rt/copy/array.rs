@@ -38,9 +38,7 @@ impl Side3<'_> {
     fn context(&self) -> Option<&Arc<Context>> {
         match self {
             Self::Array(array, _) => Some(array.context()),
-            Self::Memory(end, _) => {
-                end.owner.as_ref().filter(|owner| !owner.kind().is_host()).map(|owner| owner.context())
-            }
+            Self::Memory(end, _) => end.context(),
         }
     }
 }

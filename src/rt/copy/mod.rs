@@ -72,6 +72,11 @@ pub(super) struct End {
 }
 
 impl End {
+    /// The context of an end in device memory.
+    fn context(&self) -> Option<&Arc<Context>> {
+        self.owner.as_ref().filter(|owner| !owner.kind().is_host()).map(|owner| owner.context())
+    }
+
     /// Finds what lies at `address`; `device` says that the call takes it for device memory.
     fn find(name: &'static str, address: usize, bytes: usize, device: bool) -> Result<Self> {
         let refuse = |error: Error| error.argument(name, format_args!("{address:#x}"));

@@ -66,12 +66,7 @@ pub(crate) static TUNED: parking_lot::Mutex<Option<Tuning>> = parking_lot::Mutex
 
 /// Whether a copy uses device memory of another context than the stream's.
 pub(super) fn is_foreign(stream: &Stream, to: &End, from: &End) -> bool {
-    [to, from].into_iter().filter_map(device_context).any(|context| !Arc::ptr_eq(context, stream.context()))
-}
-
-/// The context of an end in device memory.
-fn device_context(end: &End) -> Option<&Arc<Context>> {
-    end.owner.as_ref().filter(|owner| !owner.kind().is_host()).map(|owner| owner.context())
+    [to, from].into_iter().filter_map(End::context).any(|context| !Arc::ptr_eq(context, stream.context()))
 }
 
 fn scope(stream: &Stream, mode: Mode) -> Scope {
@@ -108,7 +103,7 @@ pub(crate) fn check_on(name: &'static str, address: usize, bytes: usize, device:
     let end = End::find(name, address, bytes, true)?;
     let refuse =
         |problem: String| Error::new(ErrorKind::InvalidValue, problem).argument(name, format_args!("{address:#x}"));
-    match device_context(&end).map(|context| context.device()) {
+    match end.context().map(|context| context.device()) {
         Some(owner) if owner == device => Ok(()),
         Some(owner) => Err(refuse(format!("it is memory of {owner}, not of {device}"))),
         None => Err(refuse(format!("it is host memory, not memory of {device}"))
@@ -122,7 +117,7 @@ pub(crate) fn check_on(name: &'static str, address: usize, bytes: usize, device:
 /// Host ranges have to be valid for as long as the plan needs them.
 pub(super) unsafe fn copy(stream: &Stream, to: End, from: End, region: Region, plan: Plan, mode: Mode) -> Result<()> {
     let scope = scope(stream, mode);
-    if let (Route::Across, Some(target), Some(source)) = (plan.route, device_context(&to), device_context(&from)) {
+    if let (Route::Across, Some(target), Some(source)) = (plan.route, to.context(), from.context()) {
         let (target, source) = (Arc::clone(target), Arc::clone(source));
         let worker = source.links().worker(&target);
         let work = move || across(&to, &from, region);
@@ -132,7 +127,7 @@ pub(super) unsafe fn copy(stream: &Stream, to: End, from: End, region: Region, p
     if to.address == from.address && region.to == region.from {
         return Ok(());
     }
-    let Some(context) = device_context(&to).or_else(|| device_context(&from)).cloned() else { return Ok(()) };
+    let Some(context) = to.context().or_else(|| from.context()).cloned() else { return Ok(()) };
     elsewhere(stream, scope, &context, to, from, region, plan)
 }
 
@@ -147,7 +142,7 @@ fn elsewhere(
     plan: Plan,
 ) -> Result<()> {
     let lanes = context.links().lanes(context);
-    let lane = if device_context(&to).is_some() { lanes.into } else { lanes.out };
+    let lane = if to.context().is_some() { lanes.into } else { lanes.out };
     let held = match plan.route {
         Route::Up { snapshot: true } => staging::hold(context, from.address, region.extent, region.from)
             .inspect_err(|error| log::warn!("a copy waits, for want of staging memory: {error}"))
