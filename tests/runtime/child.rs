@@ -1,6 +1,7 @@
 //! Tests that may end their process run in one of their own: the test starts this binary again with its own name.
 
 use crate::support::PATIENCE;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ pub fn run(name: &str, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("the test binary"));
     command.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(MARK, "1");
     command.envs(variables.iter().copied()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // SAFETY: `setrlimit` is safe to call between fork and exec.
+    unsafe { command.pre_exec(dump_no_core) };
     let mut child = command.spawn().expect("a child process");
     let start = Instant::now();
     loop {
@@ -29,6 +32,16 @@ pub fn run(name: &str, variables: &[(&str, &str)]) -> Output {
             panic!("{name} did not end in time:\n{}", String::from_utf8_lossy(&output.stdout));
         }
         std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Some children are meant to be ended by a signal, and would leave hundreds of megabytes behind each time.
+fn dump_no_core() -> std::io::Result<()> {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure lives across the call.
+    match unsafe { libc::setrlimit(libc::RLIMIT_CORE, &none) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
     }
 }
 
