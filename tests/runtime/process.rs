@@ -324,8 +324,13 @@ fn the_environment_chooses_devices_and_their_order() {
     let having = |part: &str| all.iter().filter(|device| device.contains(part)).cloned().collect::<Vec<_>>();
     let of_type = having(&format!("(\"{}\"", first.device_type().as_str()));
     assert_eq!(look(&first.device_type().as_str().to_uppercase()).0, of_type);
-    assert_eq!(look(&first.name().to_uppercase()).0, having(&format!(" {:?},", first.name())));
-    assert_eq!(look(&first.platform().to_lowercase()).0, having(&format!(" {:?})", first.platform())));
+    // One driver's name for a device may be a part of another's.
+    let containing = |part: &str| {
+        let has = |device: &&String| device.to_lowercase().contains(&part.to_lowercase());
+        all.iter().filter(has).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(look(&first.name().to_uppercase()).0, containing(first.name()));
+    assert_eq!(look(&first.platform().to_lowercase()).0, containing(first.platform()));
 }
 
 #[test]
