@@ -1360,6 +1360,14 @@ topsError_t topsIpcGetEventHandle(topsIpcEventHandle_t* handle, topsEvent_t even
  */
 topsError_t topsIpcOpenEventHandle(topsEvent_t* event, topsIpcEventHandle_t handle);
 
+/**
+ * The same over a link of the program's choice, which OpenCL does not let one choose. Any port will do.
+ *
+ * Errors: as topsIpcOpenEventHandle, and topsErrorInvalidValue for an unknown link.
+ */
+topsError_t topsIpcOpenEventHandleExt(
+    topsEvent_t* event, topsIpcEventHandle_t handle, topsTopologyMapType map, int port);
+
 /* ---- Calls: module and launch */
 
 /**
@@ -1443,6 +1451,48 @@ topsError_t topsModuleLaunchKernel(
     unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes,
     topsStream_t stream, void** kernelParams, void** extra);
 
+/**
+ * Configures the calling thread's next launch: the first step of three that compilers make of chevrons. Configurations
+ * of a thread are a stack, and nothing is looked at before the launch.
+ *
+ * Errors: none of its own.
+ */
+topsError_t topsConfigureCall(
+    dim3 gridDim, dim3 blockDim, size_t sharedMem GRIDCL_DEFAULT(0), topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Copies an argument of the thread's latest configuration: `size` bytes, at `offset` in the block of all arguments.
+ * Their order in it is that of the parameters; `__local` ones take none. The same place again takes another value.
+ *
+ * Errors: topsErrorMissingConfiguration; topsErrorInvalidValue for null, no bytes, and a place that reaches
+ * into another argument's or beyond 64 KiB.
+ */
+topsError_t topsSetupArgument(const void* arg, size_t size, size_t offset);
+
+/**
+ * Launches a kernel, by its handle or a registered address, with the thread's latest configuration, which is used up
+ * then, also when the launch is refused. Returns before it runs.
+ *
+ * Errors: as topsLaunchKernel, and topsErrorMissingConfiguration.
+ */
+topsError_t topsLaunchByPtr(const void* func);
+
+/**
+ * What compilers put before a function that stands for a kernel: topsConfigureCall by another name.
+ *
+ * Errors: none of its own.
+ */
+topsError_t __topsPushCallConfiguration(
+    dim3 gridDim, dim3 blockDim, size_t sharedMem GRIDCL_DEFAULT(0), topsStream_t stream GRIDCL_DEFAULT(0));
+
+/**
+ * Takes the thread's latest configuration back, as such functions do before they call topsLaunchKernel.
+ *
+ * Errors: topsErrorInvalidValue for null, topsErrorMissingConfiguration.
+ */
+topsError_t __topsPopCallConfiguration(
+    dim3* gridDim, dim3* blockDim, size_t* sharedMem, topsStream_t* stream);
+
 /* ---- Calls: kernels */
 
 /**
@@ -1506,6 +1556,11 @@ inline topsError_t topsLaunchKernel(
     size_t sharedMemBytes = 0, topsStream_t stream = 0) {
     return topsLaunchKernel(
     reinterpret_cast<const void*>(function_address), numBlocks, dimBlocks, args, sharedMemBytes, stream);
+}
+
+template <class Result, class... Parameters>
+inline topsError_t topsLaunchByPtr(Result (*func)(Parameters...)) {
+    return topsLaunchByPtr(reinterpret_cast<const void*>(func));
 }
 
 template <class Result, class... Parameters>

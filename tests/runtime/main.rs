@@ -51,6 +51,7 @@ mod ipc;
 mod ipc_handles;
 mod launch_arguments;
 mod launch_builder;
+mod launch_steps;
 mod launches;
 mod managed;
 mod memory;

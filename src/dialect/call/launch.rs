@@ -28,12 +28,13 @@ pub(crate) unsafe fn launch<D: Dialect>(
     }
 }
 
-fn dims(dims: dim3) -> Dim3 {
+/// An extent as the runtime has it.
+pub(crate) fn dims(dims: dim3) -> Dim3 {
     Dim3::new(dims.x, dims.y, dims.z)
 }
 
 /// The kernel that a handle or a registered address stands for.
-fn kernel<D: Dialect>(function: *const c_void) -> Result<Kernel> {
+pub(crate) fn kernel<D: Dialect>(function: *const c_void) -> Result<Kernel> {
     if function.is_null() {
         return Err(Error::new(ErrorKind::InvalidFunction, "null is not a function").argument("func", "null"));
     }

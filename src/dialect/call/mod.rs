@@ -26,7 +26,7 @@ use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;
 
 /// Where a result goes; checked before anything is done for it.
-pub(super) struct Out<T>(NonNull<T>);
+pub(in crate::dialect) struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
     /// # Errors
@@ -34,19 +34,19 @@ impl<T> Out<T> {
     ///
     /// # Safety
     /// A pointer that is not null has to be writable.
-    pub(super) unsafe fn new(name: &'static str, pointer: *mut T) -> Result<Self> {
+    pub(in crate::dialect) unsafe fn new(name: &'static str, pointer: *mut T) -> Result<Self> {
         NonNull::new(pointer).map(Self).ok_or_else(|| null(name).help("pass the address of a variable for the result"))
     }
 
     /// Writes the result.
-    pub(super) fn set(self, value: T) {
+    pub(in crate::dialect) fn set(self, value: T) {
         // SAFETY: `new`'s caller promised it.
         unsafe { self.0.write_unaligned(value) };
     }
 }
 
 /// The error for a pointer that must not be null.
-pub(super) fn null(name: &'static str) -> Error {
+pub(in crate::dialect) fn null(name: &'static str) -> Error {
     Error::new(ErrorKind::InvalidValue, "the pointer must not be null").argument(name, "null")
 }
 

@@ -19,6 +19,7 @@
 mod codes;
 mod pointers;
 mod properties;
+mod steps;
 mod table;
 mod types;
 

@@ -365,6 +365,37 @@ pub(super) unsafe fn read_arrays(
     Ok(arrays)
 }
 
+/// Reads the bytes of each argument but those of `__local` parameters. What they are too few or too many for is left to
+/// [`check`].
+///
+/// # Errors
+/// [`ErrorKind::NotSupported`] for an image or a sampler.
+pub(super) fn read_values<'a>(definition: &Definition, values: &[&'a [u8]]) -> Result<SmallVec<[Argument<'a>; 8]>> {
+    let mut wanted =
+        definition.parameters().iter().enumerate().filter(|(_, parameter)| parameter.class != Class::Local);
+    let mut arguments = SmallVec::new();
+    for &bytes in values {
+        let value = Given::Value { bytes, type_name: "the value" };
+        let given = match wanted.next() {
+            Some((_, Parameter { class: Class::Pointer, .. })) => match <[u8; size_of::<usize>()]>::try_from(bytes) {
+                Ok(address) => Given::Pointer { address: usize::from_ne_bytes(address) },
+                Err(_) => value,
+            },
+            Some((index, parameter)) if matches!(parameter.class, Class::Image | Class::Sampler) => {
+                return Err(in_place(no_bytes(), definition, index, parameter));
+            }
+            _ => value,
+        };
+        arguments.push(Argument(given));
+    }
+    Ok(arguments)
+}
+
+fn no_bytes() -> Error {
+    Error::new(ErrorKind::NotSupported, "images and samplers are no bytes that could be copied")
+        .help("declare samplers in the kernel's text, and launch with a list of addresses or the launch builder")
+}
+
 /// # Safety
 /// `entry` has to point at a value of the parameter's type.
 unsafe fn read_entry<'a>(parameter: &Parameter, entry: *const c_void) -> Result<Given<'a>> {

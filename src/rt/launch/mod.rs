@@ -221,6 +221,28 @@ pub(crate) unsafe fn check_list(
     args::check(context, &definition, &arguments, shared).map(drop)
 }
 
+/// Launches a kernel with the bytes of each argument that is not `__local`, in order.
+///
+/// # Errors
+/// As [`Launch::run`]; [`ErrorKind::NotSupported`] for images and samplers, which have no bytes.
+///
+/// # Safety
+/// As [`Launch::run`].
+pub(crate) unsafe fn launch_values(
+    kernel: &Kernel,
+    grid: Dim3,
+    block: Dim3,
+    values: &[&[u8]],
+    shared: usize,
+    stream: &Stream,
+) -> Result<()> {
+    let context = stream.context();
+    context.check()?;
+    let definition = kernel.definition(context)?;
+    let arguments = args::read_values(&definition, values)?;
+    enqueue(stream, context, &definition, (grid, block, shared), &arguments)
+}
+
 /// The addresses of arguments that are packed into a buffer, as [`launch_list`] takes them.
 ///
 /// # Errors

@@ -494,7 +494,7 @@ runtime_api! {
 }
 
 /// Refuses a link that the header does not have.
-fn check_link(map: topsTopologyMapType) -> Result<()> {
+pub(super) fn check_link(map: topsTopologyMapType) -> Result<()> {
     if (topsTopologyMapTypeAuto.0..=topsTopologyMapTypeClsAsDev.0).contains(&map.0) {
         return Ok(());
     }

@@ -2,7 +2,9 @@
 
 #![allow(non_snake_case, non_upper_case_globals, reason = "the names are the vendor's")]
 
+use super::super::steps;
 use super::super::*;
+use super::memory::check_link;
 use crate::dialect::call::function::Attributes;
 use crate::dialect::call::{event, function, launch, module, refused, stream};
 use crate::dialect::runtime_api;
@@ -165,6 +167,13 @@ runtime_api! {
     call(unsafe) topsIpcOpenEventHandle(event: *mut topsEvent_t, handle: topsIpcEventHandle_t)
         => event::ipc_open::<Tops, _>(event, handle.reserved);
 
+    /// The same over a link of the program's choice, which OpenCL does not let one choose. Any port will do.
+    ///
+    /// Errors: as `topsIpcOpenEventHandle`, and `topsErrorInvalidValue` for an unknown link.
+    call(unsafe) topsIpcOpenEventHandleExt(
+        event: *mut topsEvent_t, handle: topsIpcEventHandle_t, map: topsTopologyMapType, port: c_int,
+    ) => check_link(map).and_then(|()| event::ipc_open::<Tops, _>(event, handle.reserved));
+
     section "module and launch";
 
     /// Builds NUL-terminated OpenCL C text for the current device; others build it at first use.
@@ -242,6 +251,39 @@ runtime_api! {
         f.addr(), [gridDimX, gridDimY, gridDimZ], [blockDimX, blockDimY, blockDimZ], sharedMemBytes, stream.addr(),
         kernelParams, extra, &EXTRA,
     );
+
+    /// Configures the calling thread's next launch: the first step of three that compilers make of chevrons. Configurations
+    /// of a thread are a stack, and nothing is looked at before the launch.
+    ///
+    /// Errors: none of its own.
+    call topsConfigureCall(gridDim: dim3, blockDim: dim3, sharedMem: usize, stream: topsStream_t)
+        => steps::push(gridDim, blockDim, sharedMem, stream.addr());
+
+    /// Copies an argument of the thread's latest configuration: `size` bytes, at `offset` in the block of all arguments.
+    /// Their order in it is that of the parameters; `__local` ones take none. The same place again takes another value.
+    ///
+    /// Errors: `topsErrorMissingConfiguration`; `topsErrorInvalidValue` for null, no bytes, and a place that reaches
+    /// into another argument's or beyond 64 KiB.
+    call(unsafe) topsSetupArgument(arg: *const c_void, size: usize, offset: usize) => steps::set_up(arg, size, offset);
+
+    /// Launches a kernel, by its handle or a registered address, with the thread's latest configuration, which is used up
+    /// then, also when the launch is refused. Returns before it runs.
+    ///
+    /// Errors: as `topsLaunchKernel`, and `topsErrorMissingConfiguration`.
+    call(unsafe) topsLaunchByPtr(func: *const c_void) => steps::launch(func);
+
+    /// What compilers put before a function that stands for a kernel: `topsConfigureCall` by another name.
+    ///
+    /// Errors: none of its own.
+    call __topsPushCallConfiguration(gridDim: dim3, blockDim: dim3, sharedMem: usize, stream: topsStream_t)
+        => steps::push(gridDim, blockDim, sharedMem, stream.addr());
+
+    /// Takes the thread's latest configuration back, as such functions do before they call `topsLaunchKernel`.
+    ///
+    /// Errors: `topsErrorInvalidValue` for null, `topsErrorMissingConfiguration`.
+    call(unsafe) __topsPopCallConfiguration(
+        gridDim: *mut dim3, blockDim: *mut dim3, sharedMem: *mut usize, stream: *mut topsStream_t,
+    ) => steps::pop(gridDim, blockDim, sharedMem, stream);
 
     section "kernels";
 
