@@ -228,6 +228,18 @@ impl Caps {
         self.platform.starts_with("Portable Computing Language")
     }
 
+    /// PoCL (3.1) aborts at the end of a launch of a kernel with a required size of block if meanwhile a binary was taken,
+    /// or its size asked for, of a program of the same text (`pocl_release_dlhandle_cache`, `found->ref_count > 0`).
+    pub(crate) fn aborts_launches_at_binaries(&self) -> bool {
+        self.platform.starts_with("Portable Computing Language")
+    }
+
+    /// PoCL (3.1) makes a program's binary at the first question, or has it from where the program was loaded, and never
+    /// again: what it compiles later is in the binaries of programs that are built anew.
+    pub(crate) fn packs_programs_once(&self) -> bool {
+        self.platform.starts_with("Portable Computing Language")
+    }
+
     /// Whether the driver knows queue priorities (`cl_khr_priority_hints`).
     pub(crate) fn has_priorities(&self) -> bool {
         self.extensions.contains("cl_khr_priority_hints")

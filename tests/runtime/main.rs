@@ -59,6 +59,7 @@ mod memory_host;
 mod memory_model;
 mod module_binaries;
 mod module_launch;
+mod module_packing;
 mod module_parts;
 mod module_sources;
 mod modules;

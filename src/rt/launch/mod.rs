@@ -280,12 +280,13 @@ fn enqueue(
             pooled.kernel.declare_blocks(&slabs)?;
             pooled.declared = set;
         }
-        context
-            .submit(stream.lane(), |queue| {
+        let enqueue = || {
+            context.submit(stream.lane(), |queue| {
                 context.memory().managed().lend(context, queue, using)?;
                 queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims)
             })
-            .map_err(|error| refused(error, definition, block))
+        };
+        definition.enqueue(enqueue).map_err(|error| refused(error, definition, block))
     });
     if outcome.is_ok() {
         definition.ran(&mut pooled, shape.local, shape.global);

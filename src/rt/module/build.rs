@@ -6,6 +6,7 @@ use super::cache;
 use super::growth::Growth;
 use super::lines::Lines;
 use super::log;
+use super::packing::{self, Launches};
 use super::rewrite::empty::{self, fill_empty_parameters};
 use super::rewrite::{self, Rewritten};
 use super::signature::{self, Class, Parameter};
@@ -16,11 +17,13 @@ use crate::cl::{Failure, Kernel, Program};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::Place;
+use crate::rt::stream::lanes::Ticket;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Without it neither PoCL nor NVIDIA tells what a kernel's parameters are.
 const OPTIONS: &str = "-cl-kernel-arg-info";
@@ -57,6 +60,8 @@ pub(super) struct Build {
     symbol_records: Vec<binary::SymbolRecord>,
     /// Where the driver goes on compiling at launches: what it compiled.
     growth: Option<Arc<Growth>>,
+    /// Whether the driver has made the program's binary, which is then all that it will ever give for it.
+    packed: AtomicBool,
 }
 
 /// A kernel as built for a context. Launches borrow kernel objects from its pool, because setting arguments is the
@@ -72,6 +77,8 @@ pub(crate) struct Definition {
     pool: Mutex<Vec<Pooled>>,
     /// Where it is told of new sizes of blocks, with its own number there.
     growth: Option<(Arc<Growth>, usize)>,
+    /// Where the driver does not bear that a binary is taken while it runs.
+    launches: Option<Arc<Launches>>,
 }
 
 /// A bit for each argument.
@@ -170,6 +177,7 @@ impl Build {
         let mut kernels = Vec::new();
         for (index, record) in image.kernels.iter().cloned().enumerate() {
             let hidden = plan.rewritten.hidden.get(&record.name).cloned().unwrap_or_default();
+            let launches = Launches::of(context, &record);
             let definition = Definition {
                 context: Arc::clone(context),
                 program: Arc::clone(&program),
@@ -178,6 +186,7 @@ impl Build {
                 hidden,
                 pool: Mutex::default(),
                 growth: growth.clone().map(|growth| (growth, index)),
+                launches,
             };
             let pooled = definition.make()?;
             definition.give_back(pooled);
@@ -192,37 +201,80 @@ impl Build {
             symbols,
             symbol_records: image.symbols.clone(),
             growth,
+            packed: AtomicBool::new(!image.driver.is_empty()),
         })
     }
 
     /// The module as bytes can hold it, for devices and drivers like this one.
-    pub(super) fn image(&self) -> Result<Image> {
+    ///
+    /// # Errors
+    /// Where the driver gives no binaries.
+    pub(super) fn to_binary(&self) -> Result<Vec<u8>> {
+        let (mut image, program) = self.to_pack()?;
+        image.driver = packing::alone(&self.launches(), || program.binary())??;
+        self.finish(image)?.to_bytes()
+    }
+
+    /// All but the driver's binary, and the program to take it of.
+    fn to_pack(&self) -> Result<(Image, Arc<Program>)> {
         // Before the driver is asked, which may know more by then.
         let shapes = self.growth.as_ref().map(|growth| growth.shapes()).unwrap_or_default();
         let kernels = self.kernels.iter().map(|kernel| kernel.record.clone()).collect();
-        let built = binary::built(&text_for(&self.context, &self.plan), &self.plan.options());
+        let (text, options) = (text_for(&self.context, &self.plan), self.plan.options());
+        let built = binary::built(&text, &options);
         let recipe = self.plan.recipe.clone();
         let mut image = Image::new(self.device.clone(), built, recipe, kernels, self.symbol_records.clone());
         image.shapes = shapes;
-        image.driver = self.program.binary()?;
-        if image.driver.is_empty() {
-            return Err(Error::new(ErrorKind::NotSupported, "the driver gives no program binaries"));
-        }
-        Ok(image)
+        let is_spent = self.packed.swap(true, Ordering::Relaxed) && self.context.caps().packs_programs_once();
+        // Files that only the driver finds may have changed since: what was built of them stays as it is.
+        let program = match is_spent && self.plan.recipe.complete {
+            true => {
+                let program = Program::build(self.context.cl(), &text, &options);
+                Arc::new(program.map_err(|failure| build_error(&self.plan, &failure))?)
+            }
+            false => Arc::clone(&self.program),
+        };
+        Ok((image, program))
     }
 
-    /// Keeps it in the disk cache, where there is one.
-    pub(super) fn store(&self) {
-        let Some(cache) = self.plan.cached.then(cache::cache).flatten() else { return };
-        match self.image().and_then(|image| Ok((image.key(), image.shapes.len(), image.to_bytes()?))) {
-            Ok((key, shapes, bytes)) => {
+    fn finish(&self, image: Image) -> Result<Image> {
+        match image.driver.is_empty() {
+            true => Err(Error::new(ErrorKind::NotSupported, "the driver gives no program binaries")
+                .argument("module", &self.plan.recipe.name)),
+            false => Ok(image),
+        }
+    }
+
+    /// The launches that must not run while its binary is taken.
+    fn launches(&self) -> Vec<Arc<Launches>> {
+        self.kernels.iter().filter_map(|kernel| kernel.launches.clone()).collect()
+    }
+
+    /// Keeps it in the disk cache, where there is one. Waits for nothing: `false` where kernels run that the driver does
+    /// not bear meanwhile.
+    pub(super) fn store(&self) -> bool {
+        let Some(cache) = self.plan.cached.then(cache::cache).flatten() else { return true };
+        let launches = self.launches();
+        if packing::try_alone(&launches, || ()).is_none() {
+            return false;
+        }
+        let stored = self.to_pack().and_then(|(mut image, program)| {
+            let Some(driver) = packing::try_alone(&launches, || program.binary()) else { return Ok(None) };
+            image.driver = driver?;
+            let image = self.finish(image)?;
+            Ok(Some((image.key(), image.shapes.len(), image.to_bytes()?)))
+        });
+        match stored {
+            Ok(Some((key, shapes, bytes))) => {
                 cache.put(&key, &bytes);
                 if let Some(growth) = &self.growth {
                     growth.stored(shapes);
                 }
             }
+            Ok(None) => return false,
             Err(error) => ::log::warn!(target: "gridcl::cache", "{} is not kept: {error}", self.plan.recipe.name),
         }
+        true
     }
 
     /// Lets the context know it where launches make the driver compile more, which is worth to be kept.
@@ -232,11 +284,11 @@ impl Build {
         }
     }
 
-    /// Keeps what launches made the driver compile since it was kept last. The context has to be idle.
-    pub(super) fn store_rest(&self) {
-        if self.growth.as_ref().is_some_and(|growth| growth.has_rest()) {
-            self.store();
-        }
+    /// Keeps what launches made the driver compile since it was kept last. The context should be idle; `false` as from
+    /// [`Build::store`].
+    pub(super) fn store_rest(&self) -> bool {
+        let has_rest = self.growth.as_ref().is_some_and(|growth| growth.has_rest());
+        !has_rest || self.store()
     }
 
     pub(super) fn is_for(&self, context: &Context) -> bool {
@@ -399,6 +451,15 @@ impl Definition {
         if pooled.shape != shape {
             pooled.shape = shape;
             growth.add(&self.context, *kernel, shape);
+        }
+    }
+
+    /// Enqueues a launch: at once, or when the driver has given a binary that it must not run beside.
+    #[inline]
+    pub(crate) fn enqueue<T>(&self, enqueue: impl FnOnce() -> Result<(T, Ticket)>) -> Result<(T, Ticket)> {
+        match &self.launches {
+            Some(launches) => launches.pass(&self.context, enqueue),
+            None => enqueue(),
         }
     }
 

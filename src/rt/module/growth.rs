@@ -10,7 +10,7 @@ use crate::rt::context::Context;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// A wait must not compile more kernels than that; PoCL (3.1) takes some 0.1 s for each.
 const MOST_KERNELS: usize = 16;
@@ -105,7 +105,9 @@ impl Unsaved {
         let builds = std::mem::take(&mut *self.builds.lock());
         self.count.store(0, Relaxed);
         for build in builds.iter().filter_map(Weak::upgrade).filter(|build| build.is_alive()) {
-            build.store_rest();
+            if !build.store_rest() {
+                self.push(Arc::downgrade(&build));
+            }
         }
     }
 }

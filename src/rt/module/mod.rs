@@ -9,6 +9,7 @@ mod include;
 pub(crate) mod lexer;
 mod lines;
 mod log;
+mod packing;
 pub(crate) mod rewrite;
 pub(crate) mod signature;
 pub(crate) mod symbol;
@@ -117,12 +118,15 @@ impl Module {
     }
 
     /// The module as the device's driver built it, with its text and what is known of its kernels, for
-    /// [`Module::from_binary`]. PoCL compiles every kernel once more for it.
+    /// [`Module::from_binary`]. PoCL compiles every kernel once more for it, and kernels that demand a size of block
+    /// (`reqd_work_group_size`) must not run there meanwhile: the call waits for launches of such kernels with the
+    /// module's names, and later ones wait for the call.
     ///
     /// # Errors
-    /// [`ErrorKind::NotSupported`] where the driver gives no binaries; when the module is unloaded.
+    /// [`ErrorKind::NotSupported`] where the driver gives no binaries; [`ErrorKind::NotReady`] where other threads launch
+    /// the kernels that it waits for without an end; when the module is unloaded.
     pub fn to_binary(&self) -> Result<Vec<u8>> {
-        self.build_for(&self.0.home)?.image()?.to_bytes()
+        self.build_for(&self.0.home)?.to_binary()
     }
 
     /// Writes [`Module::to_binary`] to a file, which appears as a whole.
@@ -237,7 +241,10 @@ impl Module {
         let builds = std::mem::take(&mut *self.0.builds.lock());
         // Kernels that are under way use the symbols' storage.
         let outcome = builds.iter().map(|build| build.synchronize()).fold(Ok(()), Result::and);
-        builds.iter().filter(|build| build.is_alive()).for_each(|build| build.store_rest());
+        for build in builds.iter().filter(|build| build.is_alive()) {
+            // Where another module's kernels are in the way, the cache has what it was given before.
+            let _ = build.store_rest();
+        }
         outcome
     }
 
