@@ -37,6 +37,8 @@ pub(crate) struct Context {
     unsaved: Unsaved,
     reaches_host: OnceLock<bool>,
     links: Links,
+    /// Whether a kernel may print.
+    prints: AtomicBool,
     /// What went wrong in a lane outside of the driver, for whoever waits for the lane next.
     reports: Mutex<Vec<(LaneId, Error)>>,
     alive: AtomicBool,
@@ -61,6 +63,7 @@ impl Context {
             unsaved: Unsaved::default(),
             reaches_host: OnceLock::new(),
             links: Links::default(),
+            prints: AtomicBool::new(false),
             reports: Mutex::default(),
             alive: AtomicBool::new(true),
             cl,
@@ -202,9 +205,29 @@ impl Context {
         self.catch_up()
     }
 
-    /// What follows a moment at which the host knows work to be done: managed memory is the host's again where no
-    /// stream may use it.
+    /// Kernels may print from now on.
+    pub(crate) fn expect_prints(&self) {
+        self.prints.store(true, Ordering::Relaxed);
+    }
+
+    /// Lets out what kernels printed: drivers do so (Intel's CPU runtime 2026.2) through C's standard output, which keeps it
+    /// back where it is no terminal.
+    fn let_prints_out(&self) {
+        unsafe extern "C" {
+            #[allow(non_upper_case_globals, reason = "C's name")]
+            static stdout: *mut libc::FILE;
+        }
+        if self.prints.load(Ordering::Relaxed) {
+            // SAFETY: the stream is C's own, and open or null as the program left it; null flushes all streams. A failure
+            // is the standard output's, and the next who prints meets it.
+            unsafe { libc::fflush(stdout) };
+        }
+    }
+
+    /// What follows a moment at which the host knows work to be done: what kernels printed is out, and managed memory is
+    /// the host's again where no stream may use it.
     pub(crate) fn catch_up(&self) -> Result<()> {
+        self.let_prints_out();
         self.memory.managed().restore(self).map_err(|failure| self.note(failure))
     }
 
@@ -251,6 +274,7 @@ impl Context {
     /// Ends the context: waits for its work, then lets go of its memory. What the program still holds is dead.
     pub(super) fn end(&self) -> Result<()> {
         let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
+        self.let_prints_out();
         self.alive.store(false, Ordering::Release);
         super::memory::forget_all_of(self);
         super::module::symbol::forget_dead();

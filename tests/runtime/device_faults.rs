@@ -5,7 +5,7 @@
 
 use crate::child;
 use crate::support::device;
-use gridcl::{DeviceBuffer, ErrorKind, Module, launch};
+use gridcl::{DeviceBuffer, ErrorKind, Event, Module, launch};
 use std::os::unix::process::ExitStatusExt;
 
 const SOURCE: &str = "
@@ -84,22 +84,29 @@ fn what_kernels_print_is_out_in_order_when_the_host_has_synchronized() {
         assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
         let lines: Vec<&str> =
             text.lines().filter(|line| line.starts_with("turn ") || line.starts_with("host")).collect();
-        assert_eq!(lines, ["turn 0", "turn 1", "turn 2", "host 2", "turn 3", "turn 4", "turn 5", "host 5"], "{text}");
+        let turns = |host: i32| (host - 2..=host).map(|turn| format!("turn {turn}")).chain([format!("host {host}")]);
+        assert_eq!(lines, [2, 5, 8, 11].into_iter().flat_map(turns).collect::<Vec<_>>(), "{text}");
         return;
     }
     let stream = device().create_stream().unwrap();
     let module = Module::from_source(device(), SOURCE).unwrap();
     let say = module.kernel("say").unwrap();
+    let memory = DeviceBuffer::<i32>::zeroed(&stream, 1).unwrap();
     println!();
-    for turn in 0..6 {
+    for turn in 0..12 {
         // SAFETY: the kernel touches no memory.
         unsafe { launch!(say<<<1, 1, 0, &stream>>>(turn)) }.unwrap();
-        if turn % 3 == 2 {
-            stream.synchronize().unwrap();
-            // The driver prints through C's standard output, which has a buffer of its own.
-            // SAFETY: null flushes all of C's streams.
-            unsafe { libc::fflush(std::ptr::null_mut()) };
-            println!("host {turn}");
+        match turn {
+            2 => stream.synchronize().unwrap(),
+            5 => {
+                let event = Event::new(device()).unwrap();
+                event.record(&stream).unwrap();
+                event.synchronize().unwrap();
+            }
+            8 => drop(memory.to_vec(&stream).unwrap()),
+            11 => device().synchronize().unwrap(),
+            _ => continue,
         }
+        println!("host {turn}");
     }
 }

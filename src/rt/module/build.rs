@@ -168,6 +168,10 @@ impl Build {
     /// Makes what a built program needs to be launched.
     fn equip(context: &Arc<Context>, plan: &Arc<Plan>, program: Program, image: &Image) -> Result<Self> {
         let program = Arc::new(program);
+        // A file that only the driver finds may call it.
+        if plan.recipe.text.contains("printf") || !plan.recipe.complete || plan.recipe.options.contains("printf") {
+            context.expect_prints();
+        }
         let declared = plan.rewritten.symbols.iter().zip(&image.symbols);
         let symbols = declared.map(|(declared, &record)| symbol::make(context, &program, &declared.name, record));
         let symbols = symbols.collect::<Result<Arc<[Symbol]>>>()?;
