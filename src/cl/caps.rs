@@ -240,6 +240,12 @@ impl Caps {
         self.platform.starts_with("Portable Computing Language")
     }
 
+    /// What stands in front of the names of kernels that are called like a function of OpenCL C: PoCL (3.1) has macros
+    /// for those, and `mix` is `_cl_mix` to it.
+    pub(crate) fn prefix_of_known_names(&self) -> Option<&'static str> {
+        self.platform.starts_with("Portable Computing Language").then_some("_cl_")
+    }
+
     /// Whether the driver knows queue priorities (`cl_khr_priority_hints`).
     pub(crate) fn has_priorities(&self) -> bool {
         self.extensions.contains("cl_khr_priority_hints")

@@ -129,7 +129,9 @@ fn a_binary_does_not_wait_for_kernels_that_may_run_beside_it() {
     let _guard = guard();
     let module = load();
     let (stream, gate) = gated(device());
-    let y = DeviceBuffer::<i32>::zeroed(&device().create_stream().unwrap(), 8).unwrap();
+    let other = device().create_stream().unwrap();
+    let y = DeviceBuffer::<i32>::zeroed(&other, 8).unwrap();
+    other.synchronize().unwrap();
     unsafe { module.kernel("plain").unwrap().launch(1, 8).stream(&stream).arg(&y).run() }.unwrap();
     let copy = module.clone();
     in_time("the binary", move || copy.to_binary().unwrap());

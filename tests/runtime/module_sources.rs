@@ -1,8 +1,8 @@
 //! Modules put together from texts and files, with include folders, definitions and options; lazy builds; what the
 //! compiler tells of types (behaviour.md 3.10, 1.6 "Codes").
 
-use gridcl::testing::{guard, live};
-use gridcl::{DeviceBuffer, ErrorKind, Kernel, Module as SafeModule};
+use gridcl::testing::{OwnCache, guard, live};
+use gridcl::{DeviceBuffer, ErrorKind, Kernel, Module as SafeModule, launch};
 use std::path::{Path, PathBuf};
 
 use crate::support::device;
@@ -218,4 +218,47 @@ both_dialects! {
         ok!(module_unload(module));
         ok!(free(y));
     }
+}
+
+#[test]
+fn kernels_may_be_called_like_functions_of_the_language() {
+    let _guard = guard();
+    let folder = tempfile::tempdir().unwrap();
+    let _cache = OwnCache::new(folder.path(), 1 << 30).unwrap();
+    let text = "
+        typedef struct { float a, b; } pair;
+        __constant__ float base = 3;
+        float more(float x) { return x + base; }
+        __kernel void mix(__global float *y, pair by) { y[get_global_id(0)] = more(by.b); }
+        __kernel __attribute__((reqd_work_group_size(2, 1, 1))) void step(__global float *y) { y[get_global_id(0)] = 2; }
+        __kernel void _cl_own(__global float *y) { y[0] = 5; }
+    ";
+    let load = || SafeModule::from_source(device(), text);
+    let Ok(module) = load() else {
+        let pocl = device().platform().starts_with("Portable Computing Language");
+        assert!(!pocl, "{}", load().unwrap_err());
+        eprintln!("skipped: the driver's compiler takes no such kernels");
+        return;
+    };
+    let check = |module: &SafeModule| {
+        let mut names = module.kernel_names().unwrap();
+        names.sort();
+        assert_eq!(names, ["_cl_own", "mix", "step"]);
+        let stream = device().create_stream().unwrap();
+        let y = DeviceBuffer::<f32>::zeroed(&stream, 2).unwrap();
+        let (mix, step, own) = ("mix", "step", "_cl_own");
+        let [mix, step, own] = [mix, step, own].map(|name| module.kernel(name).unwrap());
+        unsafe { launch!(mix<<<1, 2, 0, &stream>>>(y, [1f32, 4.0])) }.unwrap();
+        assert_eq!(y.to_vec(&stream).unwrap(), [7.0, 7.0]);
+        let error = unsafe { launch!(mix<<<1, 2, 0, &stream>>>(y, 1f32)) }.unwrap_err().to_string();
+        assert!(error.contains("of mix: pair by"), "{error}");
+        unsafe { launch!(step<<<1, 2, 0, &stream>>>(y)) }.unwrap();
+        assert_eq!(y.to_vec(&stream).unwrap(), [2.0, 2.0]);
+        unsafe { launch!(own<<<1, 1, 0, &stream>>>(y)) }.unwrap();
+        assert_eq!(y.to_vec(&stream).unwrap(), [5.0, 2.0]);
+        assert_eq!(module.kernel("none").unwrap_err().to_string().matches("_cl_").count(), 1);
+    };
+    check(&module);
+    check(&load().unwrap());
+    check(&SafeModule::from_binary(device(), &module.to_binary().unwrap()).unwrap());
 }

@@ -71,6 +71,8 @@ pub(crate) struct Definition {
     context: Arc<Context>,
     program: Arc<Program>,
     record: KernelRecord,
+    /// What the driver calls it, where that is not its name.
+    alias: Option<String>,
     symbols: Arc<[Symbol]>,
     /// The symbols behind the parameters, in the order of the hidden ones.
     hidden: Vec<usize>,
@@ -178,6 +180,10 @@ impl Build {
         let grows = plan.cached && context.caps().compiles_at_launch() && cache::cache().is_some();
         let ours = image.symbols.iter().map(|symbol| 1 + usize::from(symbol.initialized)).sum::<usize>();
         let growth = grows.then(|| Arc::new(Growth::new(image.kernels.len() + ours, &image.shapes)));
+        let names = match context.caps().prefix_of_known_names() {
+            Some(_) => program.kernel_names()?,
+            None => Vec::new(),
+        };
         let mut kernels = Vec::new();
         for (index, record) in image.kernels.iter().cloned().enumerate() {
             let hidden = plan.rewritten.hidden.get(&record.name).cloned().unwrap_or_default();
@@ -185,6 +191,7 @@ impl Build {
             let definition = Definition {
                 context: Arc::clone(context),
                 program: Arc::clone(&program),
+                alias: alias(context, &names, &record.name),
                 record,
                 symbols: Arc::clone(&symbols),
                 hidden,
@@ -321,9 +328,22 @@ impl Build {
     }
 }
 
+/// The name that the text gave to a kernel.
+fn as_written<'a>(context: &Context, rewritten: &Rewritten, name: &'a str) -> &'a str {
+    let prefix = context.caps().prefix_of_known_names().filter(|_| !rewritten.text.contains(name));
+    prefix.and_then(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
+}
+
+/// What the driver calls the kernel of a name, where it is another one of its `names`.
+fn alias(context: &Context, names: &[String], name: &str) -> Option<String> {
+    let alias = format!("{}{name}", context.caps().prefix_of_known_names()?);
+    (names.contains(&alias) && !names.iter().any(|known| known == name)).then_some(alias)
+}
+
 /// What the compiler and the device tell of a kernel.
 fn ask_kernel(context: &Context, program: &Program, name: &str, rewritten: &Rewritten) -> Result<KernelRecord> {
     let kernel = Kernel::new(program, name)?;
+    let name = as_written(context, rewritten, name);
     let mut parameters: Vec<Parameter> = kernel.parameters()?.iter().map(Parameter::new).collect();
     // The hidden ones stand last.
     let hidden = rewritten.hidden.get(name).map_or(0, Vec::len);
@@ -469,7 +489,7 @@ impl Definition {
 
     /// A kernel object with its hidden arguments, which never change.
     fn make(&self) -> Result<Pooled> {
-        let mut kernel = Kernel::new(&self.program, self.name())?;
+        let mut kernel = Kernel::new(&self.program, self.alias.as_deref().unwrap_or(self.name()))?;
         if self.record.filled {
             kernel.set_buffer(0, None)?;
         }
