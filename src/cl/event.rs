@@ -6,6 +6,7 @@ use super::status::{Failure, Result};
 use cl3::event::{CL_COMPLETE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_PROFILING_COMMAND_END};
 use cl3::types::{cl_event, cl_int};
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
 /// How far a command has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(crate) enum Progress {
 #[derive(Debug)]
 pub(crate) struct Event {
     raw: cl_event,
+    /// Set once the driver said that the command is done, which it stays.
+    complete: AtomicBool,
     _live: Live,
 }
 
@@ -33,20 +36,31 @@ unsafe impl Sync for Event {}
 impl Event {
     /// Takes over the reference that an enqueue gave.
     pub(super) fn own(raw: cl_event) -> Self {
-        Self { raw, _live: Live::new(Object::Event) }
+        Self { raw, complete: AtomicBool::new(false), _live: Live::new(Object::Event) }
     }
 
     pub(super) fn raw(&self) -> cl_event {
         self.raw
     }
 
-    /// Looks how far the command is, without waiting.
+    /// Whether the command is known to be done; asks no driver.
+    pub(crate) fn is_known_complete(&self) -> bool {
+        self.complete.load(Acquire)
+    }
+
+    /// Looks how far the command is, without waiting. What is known to be done is not asked about again.
     pub(crate) fn progress(&self) -> Result<Progress> {
+        if self.is_known_complete() {
+            return Ok(Progress::Complete);
+        }
         let status =
             call("clGetEventInfo", || cl3::event::get_event_info(self.raw, CL_EVENT_COMMAND_EXECUTION_STATUS))?
                 .to_int();
         Ok(match status {
-            CL_COMPLETE => Progress::Complete,
+            CL_COMPLETE => {
+                self.complete.store(true, Release);
+                Progress::Complete
+            }
             1.. => Progress::Pending,
             status => Progress::Failed(Failure { entry: "command", status }),
         })
@@ -54,7 +68,11 @@ impl Event {
 
     /// Blocks the calling thread until the command is done.
     pub(crate) fn wait(&self) -> Result<()> {
-        call("clWaitForEvents", || cl3::event::wait_for_events(&[self.raw]))
+        if !self.is_known_complete() {
+            call("clWaitForEvents", || cl3::event::wait_for_events(&[self.raw]))?;
+            self.complete.store(true, Release);
+        }
+        Ok(())
     }
 
     /// When the command ended, in nanoseconds of the device's clock. Only this time of a marker is right on every

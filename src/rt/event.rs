@@ -259,11 +259,8 @@ impl Record {
         let Some(marked) = &self.marked else {
             return self.entry.as_ref().map_or(Ok(true), ipc::Entry::is_done);
         };
-        let progress = marked
-            .queue
-            .flush()
-            .and_then(|()| marked.marker.progress())
-            .map_err(|failure| self.context.note(failure))?;
+        let looked = marked.flush().and_then(|()| marked.marker.progress());
+        let progress = looked.map_err(|failure| self.context.note(failure))?;
         match progress {
             Progress::Pending => Ok(false),
             Progress::Complete => {
@@ -280,7 +277,7 @@ impl Record {
 
     pub(crate) fn wait(&self) -> Result<()> {
         let Some(marked) = &self.marked else { return self.entry.as_ref().map_or(Ok(()), ipc::Entry::wait) };
-        marked.queue.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
+        marked.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
         self.settle(true);
         self.context.unsaved().save(&self.context);
         self.context.waited_for_event()

@@ -1,7 +1,7 @@
 //! The safe launch: builder and `launch!`, what they take for arguments and how they refuse (behaviour.md 1.6
 //! "Streams, memory, launch"; design "Launch" and "The safe API").
 
-use bytemuck::{NoUninit, Pod, pod_read_unaligned};
+use bytemuck::{NoUninit, Pod, Zeroable, pod_read_unaligned};
 use gridcl::prelude::*;
 use gridcl::testing::{Gate, guard};
 use gridcl::{DevicePtr, Error, ErrorKind};
@@ -206,6 +206,55 @@ fn a_struct_may_hold_a_device_pointer() {
     let gather = module.kernel("gather").unwrap();
     unsafe { launch!(gather<<<1, 4, 0, &stream>>>(y, view)) }.unwrap();
     assert_eq!(y.to_vec(&stream).unwrap(), [1.0, 3.0, 5.0, 0.0]);
+}
+
+/// The structs lie in memory of their own, each in another slab, and the launch names the first alone. Some drivers want
+/// to be told what such pointers may point into, and others find out by themselves: a capability says which.
+#[test]
+fn structs_in_memory_point_to_others_that_no_launch_names() {
+    const BYTES: usize = 40 << 20;
+    #[repr(C)]
+    #[derive(Clone, Copy, Default, Pod, Zeroable)]
+    struct Node {
+        next: u64,
+        value: i64,
+    }
+    let _guard = guard();
+    if device().memory_form() == "buffer" {
+        eprintln!("skipped: addresses of buffers mean nothing to kernels");
+        return;
+    }
+    let stream = device().create_stream().unwrap();
+    let text = "
+        typedef struct { ulong next; long value; } node;
+        __kernel void follow(__global node *first, __global long *sum) {
+            long all = 0;
+            for (__global node *at = first; at; at = (__global node *)at->next) {
+                all += at->value;
+                at->value = -at->value;
+            }
+            sum[0] = all;
+        }";
+    let module = Module::from_source(device(), text).unwrap();
+    let follow = module.kernel("follow").unwrap();
+    let sum = DeviceBuffer::<i64>::zeroed(&stream, 1).unwrap();
+    let run = |first: &DeviceBuffer<Node>| {
+        unsafe { launch!(follow<<<1, 1, 0, &stream>>>(*first, sum)) }.unwrap();
+        sum.to_vec(&stream).unwrap()[0]
+    };
+    let mut chain = vec![DeviceBuffer::from_slice(&stream, &[Node { next: 0, value: 5 }]).unwrap()];
+    // The kernel object is told of what there is before the others come.
+    assert_eq!(run(&chain[0]), 5);
+    for value in [-70, -900, -11_000] {
+        // Larger than a slab that others fit into as well.
+        let mut far = unsafe { DeviceBuffer::<Node>::uninit(device(), BYTES / size_of::<Node>()) }.unwrap();
+        let next = chain[chain.len() - 1].as_device_ptr().address();
+        stream.upload(&[Node { next, value }], far.slice_mut(..1)).unwrap();
+        chain.push(far);
+    }
+    // What the launch before wrote is what the next one reads, with every sign turned.
+    let first = &chain[chain.len() - 1];
+    assert_eq!([run(first), run(first), run(first)], [-11_975, 11_975, -11_975]);
 }
 
 #[test]

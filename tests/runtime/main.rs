@@ -32,6 +32,7 @@ mod arrays;
 mod arrays_3d;
 mod arrays_kernels;
 mod arrays_order;
+mod call_counts;
 mod callbacks;
 mod copies;
 mod copies_async;

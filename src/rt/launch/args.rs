@@ -1,12 +1,13 @@
 //! Arguments of a launch: checked against the kernel's signature, then set.
 
+use super::last::{Bytes, Kept, Last, Slot, Way};
 use super::sampler::Sampler;
 use crate::cl::{Buffer, Kernel, SamplerObject};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::array::Sample;
 use crate::rt::memory::{self, Allocation, Array, Found, Kind, Place};
-use crate::rt::module::build::{Bits, Definition};
+use crate::rt::module::build::{Definition, Pooled};
 use crate::rt::module::signature::{self, Class, Parameter};
 use crate::rt::stream::Stream;
 use crate::rt::stream::uses::Uses;
@@ -23,7 +24,7 @@ pub struct Argument<'a>(pub(super) Given<'a>);
 pub(super) enum Given<'a> {
     Value {
         bytes: &'a [u8],
-        type_name: &'static str,
+        type_name: fn() -> &'static str,
     },
     Pointer {
         address: usize,
@@ -80,7 +81,7 @@ pub unsafe trait KernelArg {
 // SAFETY: the bytes are the value's own, without padding, and are copied by the launch.
 unsafe impl<T: NoUninit> KernelArg for T {
     fn argument(&self) -> Argument<'_> {
-        Argument(Given::Value { bytes: bytemuck::bytes_of(self), type_name: std::any::type_name::<T>() })
+        Argument(Given::Value { bytes: bytemuck::bytes_of(self), type_name: std::any::type_name::<T> })
     }
 }
 
@@ -96,15 +97,23 @@ unsafe impl KernelArg for Local {
     }
 }
 
-/// Arguments that fit their parameters, with what has to live until the launch is enqueued.
-pub(super) struct Checked<'a>(SmallVec<[Ready<'a>; 8]>);
+/// Arguments that fit their parameters: what the kernel object has of them, and what it has to be told.
+#[derive(Default)]
+pub(super) struct Checked<'a> {
+    /// What it has pointers to already. It has to live until the launch is enqueued.
+    kept: SmallVec<[Arc<Allocation>; 8]>,
+    /// What it has to be told, by parameter; lives as long.
+    new: SmallVec<[(u32, Ready<'a>); 8]>,
+    /// Whether some of it is shared with the host, which keeps account.
+    shares: bool,
+}
 
 /// One argument, ready to be set.
 enum Ready<'a> {
     Local(usize),
     Value(&'a [u8]),
     /// Three components of a vector that takes the room of four.
-    Padded(SmallVec<[u8; 32]>),
+    Padded(Bytes),
     Null,
     /// An address that kernels take as it is.
     Address {
@@ -114,49 +123,111 @@ enum Ready<'a> {
     /// A whole buffer object.
     Buffer(Arc<Allocation>),
     /// A buffer object from an offset on.
-    Part(Buffer),
+    Part(Box<Buffer>),
     Image(&'a Arc<Array>),
     Sampler(Arc<SamplerObject>),
 }
 
+impl Ready<'_> {
+    /// How it is passed, where there are several ways.
+    fn way(&self) -> Option<Way> {
+        match self {
+            Self::Null | Self::Buffer(_) | Self::Part(_) => Some(Way::Object),
+            Self::Address { .. } => Some(Way::Address),
+            Self::Local(_) | Self::Value(_) | Self::Padded(_) | Self::Image(_) | Self::Sampler(_) => None,
+        }
+    }
+
+    /// Whether the kernel object has it already, where only the check could tell.
+    fn is(&self, last: &Last) -> bool {
+        match (self, last) {
+            (Self::Padded(bytes), last) => last.is_value(bytes),
+            (Self::Sampler(object), Last::Sampler(last)) => Arc::as_ptr(object) == last.as_ptr(),
+            _ => false,
+        }
+    }
+
+    /// Sets it, and answers what to know it by.
+    fn set(&self, kernel: &mut Kernel, index: u32) -> Result<Last> {
+        Ok(match self {
+            Self::Local(bytes) => {
+                kernel.set_local(index, *bytes)?;
+                Last::Local(*bytes)
+            }
+            Self::Value(bytes) => {
+                kernel.set_bytes(index, bytes)?;
+                Last::value(bytes)
+            }
+            Self::Padded(bytes) => {
+                kernel.set_bytes(index, bytes)?;
+                Last::value(bytes)
+            }
+            // A null buffer: NVIDIA refuses the launch after a null address.
+            Self::Null => {
+                kernel.set_buffer(index, None)?;
+                Last::Null
+            }
+            Self::Address { owner, address } => {
+                kernel.set_pointer(index, *address)?;
+                Last::Pointer { address: *address, owner: Arc::downgrade(owner) }
+            }
+            Self::Buffer(owner) => {
+                match owner.place(owner.base()) {
+                    Place::Buffer(buffer, _) => kernel.set_buffer(index, Some(buffer))?,
+                    Place::Svm(address) | Place::Host(address) => kernel.set_pointer(index, address)?,
+                }
+                Last::Pointer { address: owner.base(), owner: Arc::downgrade(owner) }
+            }
+            // It goes with this launch.
+            Self::Part(part) => {
+                kernel.set_buffer(index, Some(part))?;
+                Last::Unknown
+            }
+            Self::Image(array) => {
+                kernel.set_image(index, array.image())?;
+                Last::Image(Arc::downgrade(array))
+            }
+            Self::Sampler(object) => {
+                kernel.set_sampler(index, object)?;
+                Last::Sampler(Arc::downgrade(object))
+            }
+        })
+    }
+}
+
 impl Checked<'_> {
-    /// A bit for each argument that is set as a buffer object. A kernel object keeps to one way for each pointer:
-    /// NVIDIA's driver (580.159) refuses the launch after an address and then a buffer for one argument.
-    pub(super) fn buffers(&self) -> Bits {
-        let is_buffer = |ready: &Ready<'_>| matches!(ready, Ready::Null | Ready::Buffer(_) | Ready::Part(_));
-        let word = |chunk: &[Ready<'_>]| {
-            chunk.iter().enumerate().fold(0, |bits, (index, ready)| bits | u64::from(is_buffer(ready)) << index)
+    /// Whether a kernel object takes each pointer in the way that it is passed.
+    pub(super) fn fits(&self, slots: &[Slot]) -> bool {
+        let fits = |(index, ready): &(u32, Ready<'_>)| match (ready.way(), slots[*index as usize].way) {
+            (Some(way), Some(kept)) => way == kept,
+            _ => true,
         };
-        self.0.chunks(64).map(word).collect()
+        self.new.iter().all(fits)
     }
 
     /// Where the managed blocks start that are among them.
     pub(super) fn managed(&self) -> SmallVec<[usize; 2]> {
-        let managed = |ready: &Ready<'_>| match ready {
-            Ready::Address { owner, .. } if owner.kind() == Kind::Managed => Some(owner.base()),
+        let new = self.new.iter().filter_map(|(_, ready)| match ready {
+            Ready::Address { owner, .. } => Some(owner),
             _ => None,
-        };
-        self.0.iter().filter_map(managed).collect()
+        });
+        let owners = self.kept.iter().chain(new);
+        owners.filter(|owner| owner.kind() == Kind::Managed).map(|owner| owner.base()).collect()
     }
 
-    /// Sets all of them.
-    pub(super) fn set(&self, kernel: &mut Kernel) -> Result<()> {
-        for (index, ready) in (0..).zip(&self.0) {
-            match ready {
-                Ready::Local(bytes) => kernel.set_local(index, *bytes)?,
-                Ready::Value(bytes) => kernel.set_bytes(index, bytes)?,
-                Ready::Padded(bytes) => kernel.set_bytes(index, bytes)?,
-                // A null buffer: NVIDIA refuses the launch after a null address.
-                Ready::Null => kernel.set_buffer(index, None)?,
-                Ready::Address { address, .. } => kernel.set_pointer(index, *address)?,
-                Ready::Part(part) => kernel.set_buffer(index, Some(part))?,
-                Ready::Image(array) => kernel.set_image(index, array.image())?,
-                Ready::Sampler(sampler) => kernel.set_sampler(index, sampler)?,
-                Ready::Buffer(owner) => match owner.place(owner.base()) {
-                    Place::Buffer(buffer, _) => kernel.set_buffer(index, Some(buffer))?,
-                    Place::Svm(address) | Place::Host(address) => kernel.set_pointer(index, address)?,
-                },
-            }
+    /// Whether memory is among them that the host keeps account of.
+    pub(super) fn shares(&self) -> bool {
+        self.shares
+    }
+
+    /// Tells the kernel object what is new to it.
+    pub(super) fn set(&self, pooled: &mut Pooled) -> Result<()> {
+        for (index, ready) in &self.new {
+            let slot = &mut pooled.slots[*index as usize];
+            // Where the call fails nothing is known.
+            slot.last = Last::Unknown;
+            slot.way = ready.way();
+            slot.last = ready.set(&mut pooled.kernel, *index)?;
         }
         Ok(())
     }
@@ -171,7 +242,7 @@ pub(super) fn shared_bytes(arguments: &[Argument<'_>], shared: usize) -> usize {
     locals.reduce(usize::saturating_add).unwrap_or(shared)
 }
 
-/// Checks each argument against its parameter. Nothing is set yet.
+/// Checks each argument against its parameter, beside what a kernel object has already. Nothing is set yet.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidValue`] for a wrong count, size or kind, or a pointer that is not device memory of this
@@ -181,10 +252,11 @@ pub(super) fn check<'a>(
     definition: &Definition,
     arguments: &[Argument<'a>],
     shared: usize,
-) -> Result<Checked<'a>> {
-    let locals_given = arguments.iter().any(|argument| matches!(argument.0, Given::Local { .. }));
-    let parameters = definition.parameters();
-    let unbound = parameters.iter().filter(|parameter| parameter.class == Class::Local).count();
+    slots: &[Slot],
+    checked: &mut Checked<'a>,
+) -> Result<()> {
+    let (parameters, unbound) = (definition.parameters(), definition.locals());
+    let locals_given = unbound > 0 && arguments.iter().any(|argument| matches!(argument.0, Given::Local { .. }));
     let expected = if locals_given { parameters.len() } else { parameters.len() - unbound };
     if arguments.len() != expected {
         return Err(wrong_count(definition, arguments.len(), expected));
@@ -201,18 +273,32 @@ pub(super) fn check<'a>(
             format!("the arguments of {} take {taken} bytes, and the device passes {room}", definition.name());
         return Err(Error::new(ErrorKind::InvalidValue, problem).help("pass large structures in a buffer"));
     }
+    checked.kept.clear();
+    checked.new.clear();
     let mut given = arguments.iter();
-    let mut checked = SmallVec::new();
-    for (index, parameter) in parameters.iter().enumerate() {
-        if parameter.class == Class::Local && !locals_given {
-            checked.push(Ready::Local(shared));
-            continue;
+    for (index, parameter) in (0..).zip(parameters) {
+        let given = match parameter.class {
+            Class::Local if !locals_given => Given::Local { bytes: shared },
+            _ => match given.next() {
+                Some(argument) => argument.0,
+                None => break,
+            },
+        };
+        checked.shares |= matches!(given, Given::Shared { .. });
+        let slot = slots.get(index as usize);
+        match slot.map_or(Kept::No, |slot| slot.keeps(&given)) {
+            Kept::Value => {}
+            Kept::Pointer(owner) => checked.kept.push(owner),
+            Kept::No => {
+                let ready = check_one(context, parameter, given);
+                let ready = ready.map_err(|error| in_place(error, definition, index as usize, parameter))?;
+                if !slot.is_some_and(|slot| ready.is(&slot.last)) {
+                    checked.new.push((index, ready));
+                }
+            }
         }
-        let Some(argument) = given.next() else { break };
-        let ready = check_one(context, parameter, argument.0);
-        checked.push(ready.map_err(|error| in_place(error, definition, index, parameter))?);
     }
-    Ok(Checked(checked))
+    Ok(())
 }
 
 fn check_one<'a>(context: &Arc<Context>, parameter: &Parameter, given: Given<'a>) -> Result<Ready<'a>> {
@@ -225,12 +311,12 @@ fn check_one<'a>(context: &Arc<Context>, parameter: &Parameter, given: Given<'a>
         (Class::Sampler, Given::Sampler(sampler)) => context.samplers().get(context, sampler).map(Ready::Sampler),
         (Class::Value(size), Given::Value { bytes, type_name }) => match size {
             Some(size) if parameter.three && bytes.len() == size / 4 * 3 => {
-                let mut value = SmallVec::from_slice(bytes);
+                let mut value = Bytes::from_slice(bytes);
                 value.resize(size, 0);
                 Ok(Ready::Padded(value))
             }
             Some(size) if size != bytes.len() => {
-                refuse(format!("{type_name} has {} bytes and {} has {size}", bytes.len(), parameter.type_name))
+                refuse(format!("{} has {} bytes and {} has {size}", type_name(), bytes.len(), parameter.type_name))
             }
             _ => Ok(Ready::Value(bytes)),
         },
@@ -259,7 +345,7 @@ fn check_pointer<'a>(context: &Arc<Context>, address: usize) -> Result<Ready<'a>
     match owner.place(address) {
         Place::Svm(_) => {}
         Place::Buffer(_, 0) => return Ok(Ready::Buffer(owner)),
-        Place::Buffer(buffer, offset) => return part(context, buffer, offset, &owner).map(Ready::Part),
+        Place::Buffer(buffer, offset) => return part(context, buffer, offset, &owner).map(Box::new).map(Ready::Part),
         Place::Host(_) => memory::host::check_reach(context, &owner)?,
     }
     Ok(Ready::Address { owner, address })
@@ -347,9 +433,12 @@ pub(super) unsafe fn read_arrays(
     find: &dyn Fn(usize) -> Result<Arc<Array>>,
 ) -> Result<SmallVec<[Arc<Array>; 4]>> {
     let mut arrays = SmallVec::new();
+    if list.is_null() || !definition.has_images() {
+        return Ok(arrays);
+    }
     let wanted = definition.parameters().iter().enumerate().filter(|(_, parameter)| parameter.class != Class::Local);
     for (position, (index, parameter)) in wanted.enumerate() {
-        if list.is_null() || parameter.class != Class::Image {
+        if parameter.class != Class::Image {
             continue;
         }
         // SAFETY: the caller's list has an entry for each parameter.
@@ -375,7 +464,7 @@ pub(super) fn read_values<'a>(definition: &Definition, values: &[&'a [u8]]) -> R
         definition.parameters().iter().enumerate().filter(|(_, parameter)| parameter.class != Class::Local);
     let mut arguments = SmallVec::new();
     for &bytes in values {
-        let value = Given::Value { bytes, type_name: "the value" };
+        let value = Given::Value { bytes, type_name: || "the value" };
         let given = match wanted.next() {
             Some((_, Parameter { class: Class::Pointer, .. })) => match <[u8; size_of::<usize>()]>::try_from(bytes) {
                 Ok(address) => Given::Pointer { address: usize::from_ne_bytes(address) },
@@ -407,7 +496,7 @@ unsafe fn read_entry<'a>(parameter: &Parameter, entry: *const c_void) -> Result<
             let len = if parameter.three { size / 4 * 3 } else { size };
             // SAFETY: the caller's.
             let bytes = unsafe { std::slice::from_raw_parts(entry.cast::<u8>(), len) };
-            Ok(Given::Value { bytes, type_name: "the value" })
+            Ok(Given::Value { bytes, type_name: || "the value" })
         }
         Class::Value(None) => Err(Error::new(ErrorKind::NotSupported, "the driver does not tell the size of its type")),
         Class::Image | Class::Sampler | Class::Local => {
@@ -430,7 +519,7 @@ fn in_place(error: Error, definition: &Definition, index: usize, parameter: &Par
 
 fn describe(given: Given<'_>) -> String {
     match given {
-        Given::Value { type_name, .. } => format!("a value ({type_name})"),
+        Given::Value { type_name, .. } => format!("a value ({})", type_name()),
         Given::Pointer { .. } => "a device pointer".to_owned(),
         Given::Shared { .. } => "a pointer to memory shared with the host".to_owned(),
         Given::Local { .. } => "a size of local memory".to_owned(),

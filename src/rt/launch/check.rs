@@ -6,9 +6,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// What device and kernel allow.
 #[derive(Clone, Debug)]
-pub(crate) struct Limits<'a> {
+pub(crate) struct Limits {
     /// The kernel's name, for messages.
-    pub(crate) kernel: &'a str,
+    pub(crate) kernel: String,
     /// The device's largest block.
     pub(crate) device_block: usize,
     /// The device's largest block along each axis.
@@ -32,12 +32,35 @@ pub(crate) struct Shape {
     pub(crate) dims: u32,
 }
 
+/// A launch that fits device and kernel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fitting {
+    asked: (Dim3, Dim3, usize),
+    pub(crate) shape: Shape,
+    /// Whether it was checked anew.
+    pub(crate) is_new: bool,
+}
+
+impl Fitting {
+    /// Checks grid, block and bytes of shared memory, unless they were the `last` ones to fit.
+    ///
+    /// # Errors
+    /// As [`shape`].
+    #[inline]
+    pub(crate) fn find(last: Option<&Self>, asked: (Dim3, Dim3, usize), limits: &Limits) -> Result<Self> {
+        match last {
+            Some(last) if last.asked == asked => Ok(Self { asked, shape: last.shape, is_new: false }),
+            _ => shape(asked.0, asked.1, asked.2, limits).map(|shape| Self { asked, shape, is_new: true }),
+        }
+    }
+}
+
 /// Turns blocks of a grid into work items of work groups, where device and kernel allow it (behaviour.md 3.10).
 ///
 /// # Errors
 /// [`ErrorKind::InvalidConfiguration`] for a zero, oversized or overflowing shape, a block that the source does not
 /// allow, or too much shared memory; [`ErrorKind::LaunchOutOfResources`] for a block above the kernel's own limit.
-pub(crate) fn shape(grid: Dim3, block: Dim3, shared: usize, limits: &Limits<'_>) -> Result<Shape> {
+pub(crate) fn shape(grid: Dim3, block: Dim3, shared: usize, limits: &Limits) -> Result<Shape> {
     let refuse =
         |name, dims: Dim3, problem: String| Error::new(ErrorKind::InvalidConfiguration, problem).argument(name, dims);
     for (name, dims) in [("grid", grid), ("block", block)] {
@@ -95,9 +118,9 @@ pub(crate) fn shape(grid: Dim3, block: Dim3, shared: usize, limits: &Limits<'_>)
 mod tests {
     use super::*;
 
-    fn limits() -> Limits<'static> {
+    fn limits() -> Limits {
         Limits {
-            kernel: "k",
+            kernel: "k".to_owned(),
             device_block: 1024,
             device_axes: [1024, 1024, 64],
             kernel_block: 512,

@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 pub(crate) mod check;
+pub(crate) mod last;
 pub(crate) mod occupancy;
 mod packed;
 pub(crate) mod sampler;
@@ -10,11 +11,11 @@ use super::context::Context;
 use super::memory::Array;
 use super::memory::managed::Use;
 use super::module::Kernel;
-use super::module::build::Definition;
+use super::module::build::{Definition, Pooled};
 use super::stream::Stream;
 use crate::error::{Error, ErrorKind, Result};
-use args::{Argument, KernelArg};
-use check::Limits;
+use args::{Argument, Checked, KernelArg};
+use check::Fitting;
 use occupancy::Needs;
 use smallvec::SmallVec;
 use std::ffi::c_void;
@@ -140,6 +141,7 @@ impl<'a> Launch<'a> {
     }
 
     /// The next argument, in the order of the kernel's parameters.
+    #[inline]
     pub fn arg<A: KernelArg + ?Sized>(mut self, argument: &'a A) -> Self {
         self.arguments.push(argument.argument());
         self
@@ -165,6 +167,7 @@ impl<'a> Launch<'a> {
             }
         };
         let context = stream.context();
+        context.check()?;
         let definition = self.kernel.definition(context)?;
         enqueue(stream, context, &definition, (self.grid, self.block, self.shared), &self.arguments)
     }
@@ -217,8 +220,8 @@ pub(crate) unsafe fn check_list(
     let arrays = unsafe { args::read_arrays(&definition, list, array) }?;
     // SAFETY: the caller's.
     let arguments = unsafe { args::read_list(&definition, list, &arrays) }?;
-    check::shape(grid, block, shared, &limits(context, &definition))?;
-    args::check(context, &definition, &arguments, shared).map(drop)
+    check::shape(grid, block, shared, definition.limits())?;
+    args::check(context, &definition, &arguments, shared, &[], &mut Checked::default())
 }
 
 /// Launches a kernel with the bytes of each argument that is not `__local`, in order.
@@ -260,44 +263,60 @@ pub(crate) fn unpack(
     Ok(offsets.into_iter().map(|offset| buffer.cast::<u8>().wrapping_add(offset).cast()).collect())
 }
 
+/// Checks a launch and puts it into the stream, whose context is known to be usable.
 fn enqueue(
     stream: &Stream,
     context: &Arc<Context>,
-    definition: &Arc<Definition>,
+    definition: &Definition,
     (grid, block, shared): (Dim3, Dim3, usize),
     arguments: &[Argument<'_>],
 ) -> Result<()> {
-    context.check()?;
-    let shared = args::shared_bytes(arguments, shared);
-    let shape = check::shape(grid, block, shared, &limits(context, definition))?;
-    let checked = args::check(context, definition, arguments, shared)?;
-    let given = if context.memory().managed().is_empty() { SmallVec::new() } else { checked.managed() };
-    let using = Use::Kernel(stream.lane(), &given);
-    context.memory().managed().check(using)?;
-    let mut pooled = definition.borrow(checked.buffers())?;
-    let outcome = checked.set(&mut pooled.kernel).and_then(|()| {
-        if let Some((set, slabs)) = context.memory().slabs(pooled.declared) {
-            pooled.kernel.declare_blocks(&slabs)?;
-            pooled.declared = set;
-        }
-        let enqueue = || {
-            context.submit(stream.lane(), |queue| {
-                context.memory().managed().lend(context, queue, using)?;
-                queue.run(&pooled.kernel, &shape.global, &shape.local, shape.dims)
-            })
-        };
-        definition.enqueue(enqueue).map_err(|error| refused(error, definition, block))
-    });
-    if outcome.is_ok() {
-        definition.ran(&mut pooled, shape.local, shape.global);
+    let shared = if definition.locals() > 0 { args::shared_bytes(arguments, shared) } else { shared };
+    let asked = (grid, block, shared);
+    let mut borrowed = definition.borrow()?;
+    let fitting = Fitting::find(borrowed.fitting.as_ref(), asked, definition.limits())?;
+    // What the arguments point at lives until the end.
+    let mut checked = Checked::default();
+    args::check(context, definition, arguments, shared, &borrowed.slots, &mut checked)?;
+    if !checked.fits(&borrowed.slots) {
+        definition.exchange(&mut borrowed, |other| checked.fits(&other.slots))?;
+        args::check(context, definition, arguments, shared, &borrowed.slots, &mut checked)?;
     }
-    definition.give_back(pooled);
-    if outcome.is_ok() {
+    let managed = context.memory().managed();
+    let given = if managed.is_empty() { SmallVec::new() } else { checked.managed() };
+    let using = Use::Kernel(stream.lane(), &given);
+    if !managed.is_empty() {
+        managed.check(using)?;
+    }
+    checked.set(&mut borrowed)?;
+    declare(context, &mut borrowed)?;
+    let shape = fitting.shape;
+    let launched = definition.enqueue(stream.lane(), |queue| {
+        if !managed.is_empty() {
+            managed.lend(context, queue, using)?;
+        }
+        queue.run(&borrowed.kernel, &shape.global, &shape.local, shape.dims)
+    });
+    launched.map_err(|failure| refused(context.note(failure), definition, block))?;
+    if fitting.is_new {
+        definition.ran(&shape);
+        borrowed.fitting = Some(fitting);
+    }
+    if checked.shares() {
         args::note_uses(arguments, stream);
     }
-    // What the arguments point at lived until here.
-    drop(checked);
-    outcome.map(drop)
+    Ok(())
+}
+
+/// Tells a kernel object what the pointers in memory may point into, where the driver wants to know and it has changed.
+fn declare(context: &Context, pooled: &mut Pooled) -> Result<()> {
+    if context.caps().needs_svm_declarations()
+        && let Some((set, slabs)) = context.memory().slabs(pooled.declared)
+    {
+        pooled.kernel.declare_blocks(&slabs)?;
+        pooled.declared = set;
+    }
+    Ok(())
 }
 
 /// The shape is one that the device can run, so a driver that refuses it speaks of the kernel's own needs.
@@ -312,24 +331,11 @@ fn refused(error: Error, definition: &Definition, block: Dim3) -> Error {
     }
 }
 
-fn limits<'a>(context: &Context, definition: &'a Definition) -> Limits<'a> {
-    let (caps, group) = (context.caps(), definition.group());
-    Limits {
-        kernel: definition.name(),
-        device_block: caps.max_work_group,
-        device_axes: caps.max_work_items,
-        kernel_block: if caps.understates_kernel_blocks() { caps.max_work_group } else { group.max_size },
-        required: group.required,
-        shared_bytes: caps.local_bytes,
-        shared_static: group.local_bytes,
-    }
-}
-
 /// What a kernel takes of the device that it is built for.
 pub(crate) fn needs(kernel: &Kernel, context: &Arc<Context>) -> Result<Needs> {
     context.check()?;
     let definition = kernel.definition(context)?;
-    let limits = limits(context, &definition);
+    let limits = definition.limits();
     Ok(Needs {
         max_block: limits.kernel_block.min(limits.device_block),
         warp: context.caps().warp_size as usize,

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use parking_lot::Mutex;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Arc, OnceLock};
 
 /// A block of this size is never too large.
@@ -49,6 +49,8 @@ pub(crate) struct Allocation {
     flags: u32,
     /// Tells allocations apart that had the same address one after the other.
     serial: u64,
+    /// Whether the address map has it.
+    listed: AtomicBool,
     /// What the program said about managed memory, if anything.
     advice: OnceLock<Mutex<AdviceMap>>,
     backing: Backing,
@@ -170,7 +172,8 @@ impl Allocation {
     fn over(context: &Arc<Context>, base: usize, bytes: usize, kind: Kind, flags: u32, backing: Backing) -> Self {
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let serial = SERIAL.fetch_add(1, Relaxed);
-        Self { context: Arc::clone(context), base, bytes, kind, flags, serial, advice: OnceLock::new(), backing }
+        let (context, listed) = (Arc::clone(context), AtomicBool::new(false));
+        Self { context, base, bytes, kind, flags, serial, listed, advice: OnceLock::new(), backing }
     }
 
     /// The context that it belongs to.
@@ -199,6 +202,16 @@ impl Allocation {
     /// A number that no other allocation of the process has.
     pub(super) fn serial(&self) -> u64 {
         self.serial
+    }
+
+    /// Whether the address map has it: a free ends that at once, long before the memory goes.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.listed.load(Acquire)
+    }
+
+    /// Says so, while the map is locked for writing.
+    pub(super) fn set_listed(&self, listed: bool) {
+        self.listed.store(listed, Release);
     }
 
     /// The bytes that it holds of what backs it.

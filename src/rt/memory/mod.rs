@@ -322,6 +322,7 @@ fn enter(allocation: Allocation) -> Result<Arc<Allocation>> {
     check_unknown(&map, base, bytes)?;
     // It was just checked that nothing is in the way.
     let _ = map.insert(base, bytes, Arc::clone(&allocation));
+    allocation.set_listed(true);
     Ok(allocation)
 }
 
@@ -344,7 +345,9 @@ fn take_out(address: usize, wanted: impl FnOnce(&Allocation) -> bool) -> Option<
     if !wanted(allocation) {
         return None;
     }
-    map.remove(address).map(|(_, allocation)| allocation)
+    let (_, allocation) = map.remove(address)?;
+    allocation.set_listed(false);
+    Some(allocation)
 }
 
 /// Frees device or managed memory by its address, after all work of its device.
@@ -400,7 +403,10 @@ pub(crate) fn give_up_after(allocation: &Arc<Allocation>, mut tickets: Vec<Ticke
 
 /// Drops every allocation of a context from the map.
 pub(super) fn forget_all_of(context: &Context) {
-    let ours = MAP.write().retain(|_, _, allocation| !std::ptr::eq(&**allocation.context(), context));
+    let mut map = MAP.write();
+    let ours = map.retain(|_, _, allocation| !std::ptr::eq(&**allocation.context(), context));
+    ours.iter().for_each(|allocation| allocation.set_listed(false));
+    drop(map);
     drop(ours);
     context.memory().pools.clear();
 }

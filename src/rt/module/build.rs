@@ -13,17 +13,21 @@ use super::signature::{self, Class, Parameter};
 use super::symbol::{self, Symbol};
 use crate::cl::kernel::WorkGroup;
 use crate::cl::program::BuildFailure;
-use crate::cl::{Failure, Kernel, Program};
+use crate::cl::{Caps, Failure, Kernel, Program, Queue};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
+use crate::rt::launch::check::{Fitting, Limits, Shape};
+use crate::rt::launch::last::Slot;
 use crate::rt::memory::Place;
-use crate::rt::stream::lanes::Ticket;
-use parking_lot::Mutex;
-use smallvec::SmallVec;
+use crate::rt::stream::lanes::Join;
+use crate::rt::stream::order::LaneId;
+use parking_lot::{Mutex, MutexGuard};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Without it neither PoCL nor NVIDIA tells what a kernel's parameters are.
 const OPTIONS: &str = "-cl-kernel-arg-info";
@@ -64,8 +68,8 @@ pub(super) struct Build {
     packed: AtomicBool,
 }
 
-/// A kernel as built for a context. Launches borrow kernel objects from its pool, because setting arguments is the
-/// one OpenCL call that is not thread-safe on an object.
+/// A kernel as built for a context. Launches borrow kernel objects, because setting arguments is the one OpenCL call that
+/// is not thread-safe on an object.
 #[derive(Debug)]
 pub(crate) struct Definition {
     context: Arc<Context>,
@@ -76,26 +80,75 @@ pub(crate) struct Definition {
     symbols: Arc<[Symbol]>,
     /// The symbols behind the parameters, in the order of the hidden ones.
     hidden: Vec<usize>,
-    pool: Mutex<Vec<Pooled>>,
+    limits: Limits,
+    /// Bytes that the arguments take, as far as the sizes are known.
+    argument_bytes: usize,
+    /// How many of the parameters are `__local`.
+    locals: usize,
+    has_images: bool,
+    /// The kernel object of a launch that is alone. Nobody waits for its lock.
+    first: OnceLock<Mutex<Pooled>>,
+    /// Those of launches side by side, and of pointers that are passed in other ways.
+    others: Mutex<Vec<Pooled>>,
     /// Where it is told of new sizes of blocks, with its own number there.
     growth: Option<(Arc<Growth>, usize)>,
     /// Where the driver does not bear that a binary is taken while it runs.
     launches: Option<Arc<Launches>>,
 }
 
-/// A bit for each argument.
-pub(crate) type Bits = SmallVec<[u64; 1]>;
-
 /// A kernel object with its hidden arguments set.
 #[derive(Debug)]
 pub(crate) struct Pooled {
     pub(crate) kernel: Kernel,
-    /// The arguments that it takes as buffer objects; `None` before its first launch.
-    buffers: Option<Bits>,
+    /// What the other arguments are, by parameter.
+    pub(crate) slots: Vec<Slot>,
     /// The set of slabs that was declared last.
     pub(crate) declared: u64,
-    /// The shape that it was launched with last.
-    shape: [usize; 4],
+    /// What it was launched over last.
+    pub(crate) fitting: Option<Fitting>,
+}
+
+/// A kernel object on loan.
+pub(crate) enum Borrowed<'a> {
+    /// The first one, where nobody else has it.
+    First(MutexGuard<'a, Pooled>),
+    /// One of the others, which goes back to them when dropped.
+    Other(Other<'a>),
+}
+
+/// A kernel object out of the pool.
+pub(crate) struct Other<'a> {
+    definition: &'a Definition,
+    /// Only its drop takes it out.
+    pooled: ManuallyDrop<Pooled>,
+}
+
+impl Deref for Borrowed<'_> {
+    type Target = Pooled;
+
+    fn deref(&self) -> &Pooled {
+        match self {
+            Self::First(pooled) => pooled,
+            Self::Other(other) => &other.pooled,
+        }
+    }
+}
+
+impl DerefMut for Borrowed<'_> {
+    fn deref_mut(&mut self) -> &mut Pooled {
+        match self {
+            Self::First(pooled) => pooled,
+            Self::Other(other) => &mut other.pooled,
+        }
+    }
+}
+
+impl Drop for Other<'_> {
+    fn drop(&mut self) {
+        // SAFETY: nothing looks at it after its owner's drop.
+        let pooled = unsafe { ManuallyDrop::take(&mut self.pooled) };
+        self.definition.others.lock().push(pooled);
+    }
 }
 
 /// The text that the compiler of a context's device is given.
@@ -187,21 +240,9 @@ impl Build {
         let mut kernels = Vec::new();
         for (index, record) in image.kernels.iter().cloned().enumerate() {
             let hidden = plan.rewritten.hidden.get(&record.name).cloned().unwrap_or_default();
-            let launches = Launches::of(context, &record);
-            let definition = Definition {
-                context: Arc::clone(context),
-                program: Arc::clone(&program),
-                alias: alias(context, &names, &record.name),
-                record,
-                symbols: Arc::clone(&symbols),
-                hidden,
-                pool: Mutex::default(),
-                growth: growth.clone().map(|growth| (growth, index)),
-                launches,
-            };
-            let pooled = definition.make()?;
-            definition.give_back(pooled);
-            kernels.push(Arc::new(definition));
+            let growth = growth.clone().map(|growth| (growth, index));
+            let alias = alias(context, &names, &record.name);
+            kernels.push(Arc::new(Definition::new(context, &program, (record, alias), (&symbols, hidden), growth)?));
         }
         Ok(Self {
             context: Arc::clone(context),
@@ -418,6 +459,35 @@ fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [Kern
 }
 
 impl Definition {
+    fn new(
+        context: &Arc<Context>,
+        program: &Arc<Program>,
+        (record, alias): (KernelRecord, Option<String>),
+        (symbols, hidden): (&Arc<[Symbol]>, Vec<usize>),
+        growth: Option<(Arc<Growth>, usize)>,
+    ) -> Result<Self> {
+        let classes = || record.parameters.iter().map(|parameter| parameter.class);
+        let definition = Self {
+            context: Arc::clone(context),
+            program: Arc::clone(program),
+            symbols: Arc::clone(symbols),
+            limits: limits(context.caps(), &record),
+            argument_bytes: classes().map(Class::bytes).sum::<usize>() + hidden.len() * size_of::<usize>(),
+            locals: classes().filter(|&class| class == Class::Local).count(),
+            has_images: classes().any(|class| class == Class::Image),
+            hidden,
+            launches: Launches::of(context, &record),
+            record,
+            alias,
+            first: OnceLock::new(),
+            others: Mutex::default(),
+            growth,
+        };
+        let first = definition.make()?;
+        definition.first.get_or_init(|| Mutex::new(first));
+        Ok(definition)
+    }
+
     pub(crate) fn is_for(&self, context: &Context) -> bool {
         std::ptr::eq(&*self.context, context)
     }
@@ -437,53 +507,78 @@ impl Definition {
 
     /// Bytes that the arguments take, as far as the sizes are known.
     pub(crate) fn argument_bytes(&self) -> usize {
-        self.parameters().iter().map(|parameter| parameter.class.bytes()).sum::<usize>()
-            + self.hidden.len() * size_of::<usize>()
+        self.argument_bytes
+    }
+
+    /// What device and kernel allow of a launch's shape.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// How many of the parameters are `__local`.
+    pub(crate) fn locals(&self) -> usize {
+        self.locals
+    }
+
+    /// Whether a parameter is an image.
+    pub(crate) fn has_images(&self) -> bool {
+        self.has_images
     }
 
     pub(crate) fn group(&self) -> &WorkGroup {
         &self.record.group
     }
 
-    /// Borrows a kernel object that was only ever given buffer objects for the arguments with a bit in `buffers`; a new
-    /// one where all are in use.
-    pub(crate) fn borrow(&self, buffers: Bits) -> Result<Pooled> {
-        let mut pool = self.pool.lock();
-        let idle = pool.iter().rposition(|pooled| pooled.buffers.as_ref().is_none_or(|known| *known == buffers));
-        let idle = idle.map(|index| pool.swap_remove(index));
-        drop(pool);
-        let mut pooled = match idle {
-            Some(pooled) => pooled,
-            None => self.make()?,
-        };
-        pooled.buffers = Some(buffers);
-        Ok(pooled)
+    /// Borrows a kernel object; a new one where all are in use.
+    #[inline]
+    pub(crate) fn borrow(&self) -> Result<Borrowed<'_>> {
+        match self.first.get().and_then(Mutex::try_lock) {
+            Some(first) => Ok(Borrowed::First(first)),
+            None => Ok(Borrowed::Other(Other { definition: self, pooled: ManuallyDrop::new(self.other(|_| true)?) })),
+        }
     }
 
-    /// Gives a kernel object back.
-    pub(crate) fn give_back(&self, pooled: Pooled) {
-        self.pool.lock().push(pooled);
+    /// Takes an object that `fits` in place of one that does not, which waits with the others.
+    #[cold]
+    pub(crate) fn exchange(&self, borrowed: &mut Borrowed<'_>, fits: impl Fn(&Pooled) -> bool) -> Result<()> {
+        let unfit = std::mem::replace(&mut **borrowed, self.other(fits)?);
+        self.others.lock().push(unfit);
+        Ok(())
+    }
+
+    /// One of the others that `fits`; a new one where none does.
+    fn other(&self, fits: impl Fn(&Pooled) -> bool) -> Result<Pooled> {
+        let mut others = self.others.lock();
+        // The one that came back last is the likeliest to have the same arguments.
+        let idle = others.iter().rposition(fits).map(|index| others.swap_remove(index));
+        drop(others);
+        match idle {
+            Some(pooled) => Ok(pooled),
+            None => self.make(),
+        }
     }
 
     /// Takes note of a launch, for drivers that compile a kernel for each shape.
     #[inline]
-    pub(crate) fn ran(&self, pooled: &mut Pooled, local: [usize; 3], global: [usize; 3]) {
+    pub(crate) fn ran(&self, shape: &Shape) {
         let Some((growth, kernel)) = &self.growth else { return };
         // PoCL has code of its own for grids that 16 bits count.
-        let is_large = global.iter().any(|&items| items > usize::from(u16::MAX));
-        let shape = [local[0], local[1], local[2], usize::from(is_large)];
-        if pooled.shape != shape {
-            pooled.shape = shape;
-            growth.add(&self.context, *kernel, shape);
-        }
+        let is_large = shape.global.iter().any(|&items| items > usize::from(u16::MAX));
+        let [x, y, z] = shape.local;
+        growth.add(&self.context, *kernel, [x, y, z, usize::from(is_large)]);
     }
 
-    /// Enqueues a launch: at once, or when the driver has given a binary that it must not run beside.
+    /// Enqueues a launch in a lane: at once, or when the driver has given a binary that it must not run beside.
     #[inline]
-    pub(crate) fn enqueue<T>(&self, enqueue: impl FnOnce() -> Result<(T, Ticket)>) -> Result<(T, Ticket)> {
+    pub(crate) fn enqueue(
+        &self,
+        lane: LaneId,
+        enqueue: impl FnOnce(&Arc<Queue>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let lanes = self.context.lanes();
         match &self.launches {
-            Some(launches) => launches.pass(&self.context, enqueue),
-            None => enqueue(),
+            None => lanes.act(lane, Join::Rules, enqueue),
+            Some(launches) => launches.pass(&self.context, || lanes.submit(lane, Join::Rules, enqueue)),
         }
     }
 
@@ -497,7 +592,20 @@ impl Definition {
             let index = (self.parameters().len() + position) as u32;
             set_storage(&mut kernel, index, &self.symbols[symbol])?;
         }
-        Ok(Pooled { kernel, buffers: None, declared: 0, shape: [0; 4] })
+        let slots = self.parameters().iter().map(|_| Slot::default()).collect();
+        Ok(Pooled { kernel, slots, declared: 0, fitting: None })
+    }
+}
+
+fn limits(caps: &Caps, KernelRecord { name, group, .. }: &KernelRecord) -> Limits {
+    Limits {
+        kernel: name.clone(),
+        device_block: caps.max_work_group,
+        device_axes: caps.max_work_items,
+        kernel_block: if caps.understates_kernel_blocks() { caps.max_work_group } else { group.max_size },
+        required: group.required,
+        shared_bytes: caps.local_bytes,
+        shared_static: group.local_bytes,
     }
 }
 

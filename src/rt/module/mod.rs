@@ -22,6 +22,7 @@ use build::{Build, Definition, Plan};
 pub use builder::ModuleBuilder;
 use lines::Lines;
 use parking_lot::{Mutex, RwLock};
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -69,8 +70,10 @@ pub struct Kernel(Arc<KernelInner>);
 struct KernelInner {
     module: Module,
     name: String,
-    /// The definitions used last, by context, so that a launch finds its own without the module's lock.
-    definitions: RwLock<Vec<Arc<Definition>>>,
+    /// The definition for the context that the module was loaded for, which a launch finds without any lock.
+    home: Arc<Definition>,
+    /// Those of other contexts, which a launch finds without the module's lock.
+    elsewhere: RwLock<Vec<Arc<Definition>>>,
 }
 
 impl Module {
@@ -180,14 +183,14 @@ impl Module {
     /// [`ErrorKind::NotFound`] where there is none, with the names there are.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let build = self.home_build()?;
-        let definition = build.kernel(name).ok_or_else(|| {
+        let home = build.kernel(name).ok_or_else(|| {
             let names: Vec<_> = build.kernel_names().collect();
             Error::new(ErrorKind::NotFound, format!("{} has no kernel of that name", self.name()))
                 .argument("name", format_args!("\"{name}\""))
                 .help(format!("it has: {}", names.join(", ")))
         })?;
-        let definitions = RwLock::new(vec![definition]);
-        Ok(Kernel(Arc::new(KernelInner { module: self.clone(), name: name.to_owned(), definitions })))
+        let elsewhere = RwLock::default();
+        Ok(Kernel(Arc::new(KernelInner { module: self.clone(), name: name.to_owned(), home, elsewhere })))
     }
 
     /// The names of its kernels, in the compiler's order.
@@ -306,18 +309,26 @@ impl Kernel {
     }
 
     /// The kernel as built for a context.
-    pub(crate) fn definition(&self, context: &Arc<Context>) -> Result<Arc<Definition>> {
+    #[inline]
+    pub(crate) fn definition(&self, context: &Arc<Context>) -> Result<Cow<'_, Arc<Definition>>> {
         self.0.module.check()?;
-        if let Some(known) = self.0.definitions.read().iter().find(|known| known.is_for(context)) {
+        if self.0.home.is_for(context) {
+            return Ok(Cow::Borrowed(&self.0.home));
+        }
+        self.definition_elsewhere(context).map(Cow::Owned)
+    }
+
+    fn definition_elsewhere(&self, context: &Arc<Context>) -> Result<Arc<Definition>> {
+        if let Some(known) = self.0.elsewhere.read().iter().find(|known| known.is_for(context)) {
             return Ok(Arc::clone(known));
         }
         let build = self.0.module.build_for(context)?;
         let definition = build
             .kernel(&self.0.name)
             .ok_or_else(|| Error::new(ErrorKind::NotFound, "the kernel is missing in the build for this device"))?;
-        let mut definitions = self.0.definitions.write();
-        definitions.retain(|known| known.is_alive());
-        definitions.push(Arc::clone(&definition));
+        let mut elsewhere = self.0.elsewhere.write();
+        elsewhere.retain(|known| known.is_alive());
+        elsewhere.push(Arc::clone(&definition));
         Ok(definition)
     }
 

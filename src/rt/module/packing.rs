@@ -58,22 +58,22 @@ impl Launches {
 
     /// Passes the gate with what enqueues a launch.
     #[inline]
-    pub(super) fn pass<T>(
+    pub(super) fn pass<E>(
         &self,
         context: &Arc<Context>,
-        enqueue: impl FnOnce() -> Result<(T, Ticket)>,
-    ) -> Result<(T, Ticket)> {
+        enqueue: impl FnOnce() -> Result<((), Ticket), E>,
+    ) -> Result<(), E> {
         let _together = self.gate.read();
-        let (answer, ticket) = enqueue()?;
+        let ((), ticket) = enqueue()?;
         let mut launches = self.latest.lock();
         match launches.iter_mut().find(|launch| launch.ticket.lane_key() == ticket.lane_key()) {
-            Some(launch) => launch.ticket = ticket.clone(),
+            Some(launch) => launch.ticket = ticket,
             None => {
                 launches.retain(|launch| !launch.ticket.is_done());
-                launches.push(Launch { context: Arc::downgrade(context), ticket: ticket.clone() });
+                launches.push(Launch { context: Arc::downgrade(context), ticket });
             }
         }
-        Ok((answer, ticket))
+        Ok(())
     }
 
     /// The launches that are not known to be done, after a look at what is.

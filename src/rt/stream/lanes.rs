@@ -15,6 +15,9 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+/// Streams hold their lanes open, so a missing one means that the stream ended meanwhile: `CL_INVALID_COMMAND_QUEUE`.
+const GONE: Failure = Failure { entry: "stream", status: -36 };
+
 /// All lanes of one context.
 pub(crate) struct Lanes {
     cl: Arc<cl::Context>,
@@ -55,6 +58,13 @@ pub(crate) struct Marked {
     pub(crate) queue: Arc<Queue>,
 }
 
+impl Marked {
+    /// Hands the work before the marker to the device, unless it is known to be done.
+    pub(crate) fn flush(&self) -> Result<()> {
+        if self.marker.is_known_complete() { Ok(()) } else { self.queue.flush() }
+    }
+}
+
 impl Lanes {
     /// The lanes of `context`: the legacy lane alone.
     pub(crate) fn new(context: &Arc<cl::Context>) -> Self {
@@ -91,6 +101,11 @@ impl Lanes {
 
     /// Enqueues an action in a lane: the waits that the rules ask for, then whatever `enqueue` does. An action that
     /// fails counts, too: some of its commands may be in the queue.
+    pub(crate) fn act<T>(&self, id: LaneId, join: Join, enqueue: impl FnOnce(&Arc<Queue>) -> Result<T>) -> Result<T> {
+        self.state.lock().act(&self.cl, id, join, enqueue)
+    }
+
+    /// The same with a ticket for the action.
     pub(crate) fn submit<T>(
         &self,
         id: LaneId,
@@ -98,16 +113,15 @@ impl Lanes {
         enqueue: impl FnOnce(&Arc<Queue>) -> Result<T>,
     ) -> Result<(T, Ticket)> {
         let mut state = self.state.lock();
-        let queue = state.prepare(&self.cl, id, join)?;
-        let answer = enqueue(&queue);
-        let ticket = state.acted(id);
-        Ok((answer?, ticket))
+        let answer = state.act(&self.cl, id, join, enqueue)?;
+        let ticket = state.ticket(id).unwrap_or_else(|| Ticket::void(id));
+        Ok((answer, ticket))
     }
 
     /// Puts a marker behind the lane's work, or finds the one that stands there. `None`: everything is done.
     pub(crate) fn mark(&self, id: LaneId) -> Result<Option<Marked>> {
         let mut state = self.state.lock();
-        let queue = state.prepare(&self.cl, id, Join::Rules)?;
+        let queue = Arc::clone(state.prepare(&self.cl, id, Join::Rules)?);
         if state.is_settled(id) {
             return Ok(None);
         }
@@ -119,7 +133,7 @@ impl Lanes {
     pub(crate) fn mark_time(&self, id: LaneId) -> Result<Marked> {
         let mut state = self.state.lock();
         state.profile(&self.cl, id)?;
-        let queue = state.prepare(&self.cl, id, Join::Rules)?;
+        let queue = Arc::clone(state.prepare(&self.cl, id, Join::Rules)?);
         let marker = Arc::new(queue.marker()?);
         state.acted(id);
         if let Some(lane) = state.lane(id) {
@@ -273,8 +287,11 @@ impl Lanes {
 
     fn wait_for(&self, busy: &[Busy]) -> Result<()> {
         let mut outcome = Ok(());
-        for lane in busy {
-            outcome = outcome.and(lane.queue.flush());
+        // So that they run side by side while the first is waited for, which hands over its own.
+        if busy.len() > 1 {
+            for lane in busy {
+                outcome = outcome.and(lane.queue.flush());
+            }
         }
         for lane in busy {
             let finished = lane.queue.finish();
@@ -300,8 +317,7 @@ impl State {
     }
 
     fn expect(&mut self, id: LaneId) -> Result<&mut Lane> {
-        // Streams hold their lanes open, so a missing one means that the stream ended meanwhile.
-        self.lane(id).ok_or(Failure { entry: "stream", status: -36 })
+        self.lane(id).ok_or(GONE)
     }
 
     fn ids(&self) -> SmallVec<[LaneId; 8]> {
@@ -324,41 +340,69 @@ impl State {
         Some(self.lanes.get(id.index())?.as_ref()?.count.ticket())
     }
 
-    /// Makes the lane's queue where there is none, and the waits that an action in it has to come after. Waits count
-    /// as an action of their own: whatever comes of the next one, the lane is busy until they are over.
-    fn prepare(&mut self, cl: &cl::Context, id: LaneId, join: Join) -> Result<Arc<Queue>> {
-        let lane = self.expect(id)?;
-        let queue = match &lane.queue {
-            Some(queue) => Arc::clone(queue),
-            None => {
-                let queue = Arc::new(Queue::new(cl, lane.profiling, lane.priority)?);
-                lane.queue = Some(Arc::clone(&queue));
-                queue
-            }
-        };
-        if join == Join::Rules || id == Order::LEGACY {
-            let before = self.order.before(id);
-            if !before.is_empty() {
-                let mut tails: SmallVec<[Arc<cl::Event>; 4]> = SmallVec::new();
-                for other in before {
-                    if !self.is_settled(other) {
-                        tails.push(self.flushed_tail(other)?);
-                    }
-                }
-                let events: SmallVec<[&cl::Event; 4]> = tails.iter().map(AsRef::as_ref).collect();
-                queue.barrier(&events)?;
-                self.order.joined(id);
-                if !events.is_empty() {
-                    self.acted(id);
-                }
-            }
+    fn act<T>(
+        &mut self,
+        cl: &cl::Context,
+        id: LaneId,
+        join: Join,
+        enqueue: impl FnOnce(&Arc<Queue>) -> Result<T>,
+    ) -> Result<T> {
+        let clear = self.order.is_clear(id) || (join == Join::LegacyOnly && id != Order::LEGACY);
+        // What most actions find: a queue and nothing to wait for.
+        if clear
+            && let Some(lane) = self.lanes.get_mut(id.index()).and_then(Option::as_mut)
+            && let Some(queue) = &lane.queue
+        {
+            let answer = enqueue(queue);
+            self.order.acted(id);
+            lane.count.acted();
+            return answer;
         }
-        Ok(queue)
+        let answer = enqueue(self.prepare(cl, id, join)?);
+        self.acted(id);
+        answer
     }
 
-    fn acted(&mut self, id: LaneId) -> Ticket {
+    /// Makes the lane's queue where there is none, and the waits that an action in it has to come after. Waits count
+    /// as an action of their own: whatever comes of the next one, the lane is busy until they are over.
+    fn prepare(&mut self, cl: &cl::Context, id: LaneId, join: Join) -> Result<&Arc<Queue>> {
+        let lane = self.expect(id)?;
+        if lane.queue.is_none() {
+            lane.queue = Some(Arc::new(Queue::new(cl, lane.profiling, lane.priority)?));
+        }
+        if (join == Join::Rules || id == Order::LEGACY) && !self.order.is_clear(id) {
+            self.join(id)?;
+        }
+        self.queue(id)
+    }
+
+    fn queue(&self, id: LaneId) -> Result<&Arc<Queue>> {
+        let lane = self.lanes.get(id.index()).and_then(Option::as_ref);
+        lane.and_then(|lane| lane.queue.as_ref()).ok_or(GONE)
+    }
+
+    /// Enqueues the waits of the rules for a lane that has a queue.
+    fn join(&mut self, id: LaneId) -> Result<()> {
+        let mut tails: SmallVec<[Arc<cl::Event>; 4]> = SmallVec::new();
+        for other in self.order.before(id) {
+            if !self.is_settled(other) {
+                tails.push(self.flushed_tail(other)?);
+            }
+        }
+        let events: SmallVec<[&cl::Event; 4]> = tails.iter().map(AsRef::as_ref).collect();
+        self.queue(id)?.barrier(&events)?;
+        self.order.joined(id);
+        if !events.is_empty() {
+            self.acted(id);
+        }
+        Ok(())
+    }
+
+    fn acted(&mut self, id: LaneId) {
         self.order.acted(id);
-        self.lane(id).map_or_else(|| Ticket::void(id), |lane| lane.count.acted())
+        if let Some(lane) = self.lane(id) {
+            lane.count.acted();
+        }
     }
 
     /// The marker behind all work of the lane, made where the one there is has been overtaken.
@@ -367,7 +411,7 @@ impl State {
         if let Some(marker) = lane.count.tail() {
             return Ok(Arc::clone(marker));
         }
-        let queue = lane.queue.as_ref().ok_or(Failure { entry: "stream", status: -36 })?;
+        let queue = lane.queue.as_ref().ok_or(GONE)?;
         let marker = Arc::new(queue.marker()?);
         lane.count.stand(Arc::clone(&marker));
         Ok(marker)

@@ -146,7 +146,9 @@ impl Stream {
         context.check()?;
         event.context().check()?;
         let Some(record) = event.latest() else { return Ok(()) };
-        let Some(marked) = record.marked else {
+        // What is known to be done needs no wait, as what was done when it was recorded.
+        let marked = record.marked.filter(|marked| !marked.marker.is_known_complete());
+        let Some(marked) = marked else {
             if let Some(entry) = record.entry
                 && !entry.is_done()?
             {

@@ -108,12 +108,19 @@ impl Order {
 
     /// The lanes whose work so far the next action in `lane` must wait for. A question only: asking changes nothing.
     pub(crate) fn before(&self, lane: LaneId) -> SmallVec<[LaneId; 4]> {
+        match lane {
+            _ if self.is_clear(lane) => SmallVec::new(),
+            Self::LEGACY => SmallVec::from_slice(&self.dirty),
+            _ => SmallVec::from_slice(&[Self::LEGACY]),
+        }
+    }
+
+    /// Whether the next action in `lane` waits for nothing: what [`before`](Self::before) then answers.
+    pub(crate) fn is_clear(&self, lane: LaneId) -> bool {
         match self.lane(lane) {
-            Some(Lane { class: Class::Legacy, .. }) => SmallVec::from_slice(&self.dirty),
-            Some(Lane { class: Class::Blocking, seen, .. }) if self.epoch > self.complete.max(*seen) => {
-                SmallVec::from_slice(&[Self::LEGACY])
-            }
-            _ => SmallVec::new(),
+            Some(Lane { class: Class::Legacy, .. }) => self.dirty.is_empty(),
+            Some(Lane { class: Class::Blocking, seen, .. }) => self.epoch <= self.complete.max(*seen),
+            _ => true,
         }
     }
 
