@@ -19,7 +19,8 @@ pub(crate) struct Slot {
     id: DeviceId,
     caps: Caps,
     form: Form,
-    primary: RwLock<Option<Arc<Context>>>,
+    /// The default stream of the primary context, and with it the context.
+    primary: RwLock<Option<Stream>>,
     /// Held while a context is made, so that two first calls make one.
     making: Mutex<()>,
     flags: AtomicU32,
@@ -51,7 +52,7 @@ impl Slot {
 
     /// The context if there is one, unless somebody is just making or ending it.
     pub(super) fn context_now(&self) -> Option<Arc<Context>> {
-        self.primary.try_read()?.clone()
+        self.primary.try_read()?.as_ref().map(|legacy| Arc::clone(legacy.context()))
     }
 }
 
@@ -201,7 +202,7 @@ impl Device {
         runtime()?;
         let old = self.0.primary.write().take();
         self.0.flags.store(0, Relaxed);
-        old.map_or(Ok(()), |context| context.end())
+        old.map_or(Ok(()), |legacy| legacy.context().end())
     }
 
     /// The stream that takes part when no other is named ("default", "null" or "legacy" stream). It waits for all
@@ -210,7 +211,12 @@ impl Device {
     /// # Errors
     /// When the context cannot be made, or the device has failed before.
     pub fn default_stream(self) -> Result<Stream> {
-        Ok(Stream::legacy(self.context()?))
+        runtime()?;
+        self.check()?;
+        if let Some(legacy) = &*self.0.primary.read() {
+            return Ok(legacy.clone());
+        }
+        self.make_primary()
     }
 
     /// What the device can do.
@@ -237,24 +243,31 @@ impl Device {
     pub(crate) fn context(self) -> Result<Arc<Context>> {
         runtime()?;
         self.check()?;
-        if let Some(context) = &*self.0.primary.read() {
-            return Ok(Arc::clone(context));
+        if let Some(legacy) = &*self.0.primary.read() {
+            return Ok(Arc::clone(legacy.context()));
         }
+        self.make_primary().map(|legacy| Arc::clone(legacy.context()))
+    }
+
+    /// Makes the primary context, unless it was made meanwhile.
+    #[cold]
+    fn make_primary(self) -> Result<Stream> {
         let _making = self.0.making.lock();
-        if let Some(context) = &*self.0.primary.read() {
-            return Ok(Arc::clone(context));
+        if let Some(legacy) = &*self.0.primary.read() {
+            return Ok(legacy.clone());
         }
         let context = Context::new(self, self.0.id).map_err(|error| error.on_device(self))?;
         if self.0.aborts_at_busy_exit() {
             super::runtime::drain_at_exit();
         }
-        *self.0.primary.write() = Some(Arc::clone(&context));
-        Ok(context)
+        let legacy = Stream::legacy(context);
+        *self.0.primary.write() = Some(legacy.clone());
+        Ok(legacy)
     }
 
     /// The context if there is one, without making it.
     pub(crate) fn active_context(self) -> Option<Arc<Context>> {
-        self.0.primary.read().clone()
+        self.0.primary.read().as_ref().map(|legacy| Arc::clone(legacy.context()))
     }
 
     /// Answers the device's fault, if it has had one: such faults stay until the process ends.
