@@ -36,6 +36,9 @@ pub(crate) struct Raw {
     queue: cl_command_queue,
 }
 
+// SAFETY: OpenCL's objects may be used from any thread, and each call here is one of OpenCL's.
+unsafe impl Sync for Raw {}
+
 impl Raw {
     /// Opens the device with that name of the platform with that name.
     pub(crate) fn open(platform: &str, name: &str) -> Self {
@@ -120,6 +123,44 @@ impl Raw {
         check("clEnqueueNDRangeKernel", unsafe {
             clEnqueueNDRangeKernel(self.queue, kernel.0, 1, null(), &global, &local, 0, null(), null_mut())
         });
+    }
+
+    /// Puts a marker behind the work so far, and gives its event up again.
+    #[inline]
+    pub(crate) fn mark(&self) {
+        release(self.record());
+    }
+
+    /// Puts a marker behind the work so far; its event has to be given to [`release`] once.
+    #[inline]
+    pub(crate) fn record(&self) -> cl_event {
+        let mut event = null_mut();
+        // SAFETY: no wait list, and room for the event.
+        check("clEnqueueMarker", unsafe { clEnqueueMarkerWithWaitList(self.queue, 0, null(), &mut event) });
+        event
+    }
+
+    /// Holds the queue's later work until an event of any queue of the context is complete.
+    #[inline]
+    pub(crate) fn wait_for(&self, event: cl_event) {
+        // SAFETY: one live event.
+        check("clEnqueueBarrier", unsafe { clEnqueueBarrierWithWaitList(self.queue, 1, &event, null_mut()) });
+    }
+
+    /// Hands the queue's work to the device.
+    #[inline]
+    pub(crate) fn flush(&self) {
+        // SAFETY: a live queue.
+        check("clFlush", unsafe { clFlush(self.queue) });
+    }
+
+    /// The same context with another queue.
+    pub(crate) fn beside(&self) -> Self {
+        let mut status = CL_SUCCESS;
+        // SAFETY: a live context and its device; no properties.
+        let queue = unsafe { clCreateCommandQueueWithProperties(self.context, self.device, null(), &mut status) };
+        check("clCreateCommandQueueWithProperties", status);
+        Self { device: self.device, context: self.context, queue }
     }
 
     /// Launches a kernel between two markers, waits, and answers in nanoseconds how long it ran and how far apart the
@@ -248,6 +289,9 @@ pub(crate) enum Block {
     Buffer(cl_mem),
 }
 
+// SAFETY: an address that is not followed, or a handle.
+unsafe impl Sync for Block {}
+
 impl Block {
     /// Gives it back. No work may use it any more.
     pub(crate) fn free(self, raw: &Raw) {
@@ -261,8 +305,11 @@ impl Block {
     }
 }
 
-/// A kernel object.
+/// A kernel object. Setting arguments is for one thread at a time.
 pub(crate) struct RawKernel(cl_kernel);
+
+// SAFETY: as for `Raw`; the benchmarks use each from one thread at a time.
+unsafe impl Sync for RawKernel {}
 
 impl RawKernel {
     /// Passes a pointer to a block.
@@ -286,6 +333,13 @@ impl RawKernel {
             clSetKernelArg(self.0, index, size_of::<T>(), std::ptr::from_ref(value).cast())
         });
     }
+}
+
+/// Gives an event up.
+#[inline]
+pub(crate) fn release(event: cl_event) {
+    // SAFETY: the one reference that the enqueue gave.
+    check("clReleaseEvent", unsafe { clReleaseEvent(event) });
 }
 
 /// One of the times of a command that is complete.
