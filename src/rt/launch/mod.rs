@@ -310,7 +310,7 @@ fn enqueue(
 
 /// Tells a kernel object what the pointers in memory may point into, where the driver wants to know and it has changed.
 fn declare(context: &Context, pooled: &mut Pooled) -> Result<()> {
-    if context.caps().needs_svm_declarations()
+    if context.memory().declares_blocks()
         && let Some((set, slabs)) = context.memory().slabs(pooled.declared)
     {
         pooled.kernel.declare_blocks(&slabs)?;

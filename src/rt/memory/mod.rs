@@ -89,6 +89,7 @@ impl Form {
 #[derive(Debug)]
 pub(crate) struct Memory {
     form: Form,
+    declares_blocks: bool,
     /// What the device has; more is never asked of the driver, which may promise what it does not have.
     limit: u64,
     allocated: AtomicU64,
@@ -131,6 +132,8 @@ impl Memory {
         let pool = Pool::new(form == Form::Svm, caps);
         Self {
             form,
+            // A device that is used as coarse-grained stands for those that are.
+            declares_blocks: caps.needs_svm_declarations() || (form == Form::Coarse && caps.svm == SvmSupport::Fine),
             limit: caps.global_bytes,
             allocated: AtomicU64::new(0),
             slab_generation: pool.generation(),
@@ -194,6 +197,11 @@ impl Memory {
     pub(crate) fn trim(&self, keep: usize) {
         self.pools.scrape();
         self.pool.lock().trim(keep);
+    }
+
+    /// Whether kernel objects are told of the slabs.
+    pub(crate) fn declares_blocks(&self) -> bool {
+        self.declares_blocks
     }
 
     /// The slabs that kernels may reach with a number that changes with them; `None` when it is `known` still.
