@@ -29,7 +29,8 @@ fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     println!("\nCosts that must not grow, on {device}");
     println!("{}, driver {}, memory form {}", device.platform(), device.driver_version(), device.memory_form());
-    let parts: [(&str, fn(Device)); 4] = [
+    type Part = (&'static str, fn(Device));
+    let parts: [Part; 4] = [
         ("allocations", beside_allocations),
         ("streams", beside_streams),
         ("arguments", with_arguments),
@@ -65,7 +66,7 @@ fn time(mut act: impl FnMut(usize), wait: impl Fn()) -> f64 {
 fn compare(mut one: impl FnMut() -> f64, mut other: impl FnMut() -> f64) -> (f64, f64, f64) {
     let pair = |turn: usize| {
         // Whoever comes first finds other caches than who comes second.
-        if turn % 2 == 0 {
+        if turn.is_multiple_of(2) {
             let one = one();
             (one, other())
         } else {

@@ -31,8 +31,7 @@ extern "C" fn measured(act: &mut &mut dyn FnMut(u32)) {
     }
 }
 
-/// Once to warm up, once to be looked at, and once more so that the look is not the first of its kind: the script
-/// divides by both.
+/// Warms up with the operation, then does it where callgrind looks.
 fn look(mut act: impl FnMut(u32), wait: impl Fn()) {
     for _ in 0..8 {
         (0..TIMES).for_each(&mut act);
@@ -70,13 +69,15 @@ fn through_gridcl(device: Device, operation: &str) {
     let stream = &stream;
     match operation {
         "launch-1" => look(
-            // SAFETY: the kernel writes nothing.
-            |_| unsafe { launch!(one<<<1, 64, 0, stream>>>(*a)) }.expect("a launch"),
+            |_| {
+                // SAFETY: the kernel writes nothing.
+                unsafe { launch!(one<<<1, 64, 0, stream>>>(*a)) }.expect("a launch")
+            },
             wait,
         ),
         "launch-8" => look(
-            // SAFETY: the kernel writes nothing but where `i` is 0, and then to the first element.
             |_| {
+                // SAFETY: the kernel writes nothing but where `i` is 0.
                 unsafe { launch!(eight<<<1, 64, 0, stream>>>(*a, *b, *c, *d, 1, 0, 1.0f32, 2.0f32)) }.expect("a launch")
             },
             wait,
