@@ -8,6 +8,7 @@ use crate::cl::call::testing as border;
 use crate::error::Result;
 pub use crate::rt::copy::peer::PinnedBy;
 use crate::rt::copy::peer::{TUNED, Tuning};
+use crate::rt::copy::staged;
 use crate::rt::device::Device;
 use crate::rt::module::cache::testing as cache;
 use crate::rt::stream::Stream;
@@ -88,6 +89,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         border::clear_fault();
         tune_transfers(None);
+        tune_staging(None);
         if !std::thread::panicking() {
             let after = settled(&self.before);
             assert!(after.within(&self.before), "alive after the test: {after:?}, before it: {:?}", self.before);
@@ -176,4 +178,11 @@ impl Drop for OwnCache {
 /// brings the usual back.
 pub fn tune_transfers(tuning: Option<(usize, usize, PinnedBy)>) {
     *TUNED.lock() = tuning.map(|(step, buffers, pinned_by)| Tuning { step, buffers, pinned_by });
+}
+
+/// How large copies of pageable memory are cut up: from how many bytes on, bytes of a part at most, threads, and buffers
+/// beyond one a thread. They go through pinned buffers then on any device. `None` brings the usual back.
+pub fn tune_staging(tuning: Option<(usize, usize, usize, usize)>) {
+    *staged::TUNED.lock() =
+        tuning.map(|(from, step, threads, ahead)| staged::Tuning { from, step, threads: threads.max(1), ahead });
 }

@@ -83,6 +83,7 @@ mod safe;
 mod safe_lifetimes;
 mod sets;
 mod sets_wide;
+mod staged_copies;
 mod stream_ends;
 mod stream_faults;
 mod streams;

@@ -10,7 +10,7 @@ use crate::boxes::{Lie, Memory, OFFSETS, Size, Sort, copy_rows, follow, model_co
 use crate::dialects::musa::*;
 use gridcl::Device;
 use gridcl::musa::*;
-use gridcl::testing::guard;
+use gridcl::testing::{guard, tune_staging};
 use std::ffi::c_void;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -294,11 +294,9 @@ fn round(seed: u64, bytes: &[u8], blocks: &mut [Block], streams: &[Stream]) -> R
     Ok(())
 }
 
-#[test]
-fn random_copies_and_sets_do_what_the_model_does() {
-    let _guard = guard();
-    let is_plain = Device::get(0).unwrap().memory_form() == "svm" && Device::count() == 1;
-    let cases = setting("GRIDCL_TEST_CASES").unwrap_or(if is_plain { 20_000 } else { 2_000 });
+/// Runs `usual` random calls, or as many as the environment says.
+fn run(usual: u64) {
+    let cases = setting("GRIDCL_TEST_CASES").unwrap_or(usual);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let first = setting("GRIDCL_TEST_SEED").unwrap_or(now.as_nanos() as u64 >> 10);
     let bytes = noise(1, LARGE + SMALL);
@@ -310,4 +308,19 @@ fn random_copies_and_sets_do_what_the_model_does() {
         }
     }
     streams[2..].iter().for_each(|&stream| ok!(stream_destroy(stream)));
+}
+
+#[test]
+fn random_copies_and_sets_do_what_the_model_does() {
+    let _guard = guard();
+    let is_plain = Device::get(0).unwrap().memory_form() == "svm" && Device::count() == 1;
+    run(if is_plain { 20_000 } else { 2_000 });
+}
+
+#[test]
+fn random_copies_in_parts_do_what_the_model_does() {
+    let _guard = guard();
+    // Every copy of pageable memory goes through small buffers, of which there are few.
+    tune_staging(Some((1, 1000, 3, 1)));
+    run(2_000);
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod array;
 pub(crate) mod builtin;
+mod crew;
 pub(crate) mod fill;
 pub(crate) mod fill_box;
 mod pattern;
@@ -10,6 +11,7 @@ pub(crate) mod plan;
 pub(crate) mod relay;
 mod run;
 pub(crate) mod shape;
+pub(crate) mod staged;
 pub(crate) mod staging;
 
 use super::context::Context;
@@ -103,6 +105,11 @@ impl End {
     /// Host memory that is valid for the copy.
     fn host(address: usize) -> Self {
         Self { address, owner: None }
+    }
+
+    /// The same end, so many bytes further on.
+    fn further(&self, bytes: usize) -> Self {
+        Self { address: self.address + bytes, owner: self.owner.clone() }
     }
 
     fn side(&self) -> Side {

@@ -263,6 +263,11 @@ pub(super) fn send<'a>(
 }
 
 impl Sent<'_> {
+    /// The point behind the command.
+    pub(super) fn ticket(&self) -> Ticket {
+        self.ticket.clone()
+    }
+
     /// Blocks until the command is done.
     pub(super) fn wait(self) -> Result<()> {
         if let Some(marked) = &self.marked {

@@ -1,7 +1,7 @@
 //! Carries a planned copy to OpenCL.
 
 use super::plan::Route;
-use super::{End, Extent, Pitch, Region, staging};
+use super::{End, Extent, Pitch, Region, staged, staging};
 use crate::cl::queue::{Rect, Wait};
 use crate::cl::{Buffer, Failure, Queue};
 use crate::error::Result;
@@ -57,6 +57,12 @@ unsafe fn on_device(
     {
         // SAFETY: fine-grained memory is the host's too while the device has no work on it.
         unsafe { by_hand(to.address, from.address, region) };
+        return Ok(());
+    }
+    if let Some(method) = staged::method(context, to, from, route, bytes)
+        // SAFETY: the caller's.
+        && unsafe { staged::run(stream, to, from, region, waits, method) }?
+    {
         return Ok(());
     }
     if route == (Route::Up { snapshot: true }) {
@@ -175,7 +181,7 @@ fn steps(extent: Extent, pitch: Pitch) -> [usize; 2] {
 
 /// # Safety
 /// Both boxes have to be valid.
-unsafe fn by_hand(to: usize, from: usize, region: Region) {
+pub(super) unsafe fn by_hand(to: usize, from: usize, region: Region) {
     for (target, source) in region.extent.rows(region.to).zip(region.extent.rows(region.from)) {
         // SAFETY: the caller's; `copy_region` allows equal ranges.
         unsafe { std::ptr::copy((from + source) as *const u8, (to + target) as *mut u8, region.extent.width) };

@@ -2,7 +2,7 @@
 //!
 //! Grows on demand: a call that waited for room could wait for work that only its own thread can release.
 
-use super::{Extent, Pitch};
+use super::{Extent, Pitch, staged};
 use crate::cl::HostBuffer;
 use crate::error::Result;
 use crate::rt::context::Context;
@@ -16,9 +16,12 @@ const LEAST_BYTES: usize = 64 << 10;
 /// Free blocks beyond this go back to the driver.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// A context's staging memory.
+/// A context's staging memory, and the lanes of copies that go through it in parts.
 #[derive(Debug, Default)]
-pub(crate) struct Staging(Mutex<Blocks>);
+pub(crate) struct Staging {
+    blocks: Mutex<Blocks>,
+    lanes: staged::Lanes,
+}
 
 #[derive(Debug, Default)]
 struct Blocks {
@@ -58,11 +61,31 @@ pub(super) fn take(context: &Arc<Context>, bytes: usize) -> Result<Block> {
 /// Takes a block and packs a box of the program's bytes into it.
 pub(super) fn hold(context: &Arc<Context>, from: usize, extent: Extent, pitch: Pitch) -> Result<Block> {
     let block = take(context, extent.bytes().unwrap_or(usize::MAX))?;
+    // SAFETY: the program's box is valid for the call, and the block is ours alone and large enough.
+    unsafe { pack(&block, from, extent, pitch) };
+    Ok(block)
+}
+
+/// Packs a box of the program's bytes into a block.
+///
+/// # Safety
+/// The box has to be readable, and the block unused and large enough.
+pub(super) unsafe fn pack(block: &Block, from: usize, extent: Extent, pitch: Pitch) {
     for (row, at) in extent.rows(pitch).zip((block.address()..).step_by(extent.width)) {
-        // SAFETY: the program's box is valid for the call, and the block is ours alone and large enough.
+        // SAFETY: the caller's.
         unsafe { std::ptr::copy_nonoverlapping((from + row) as *const u8, at as *mut u8, extent.width) };
     }
-    Ok(block)
+}
+
+/// Unpacks a block into a box of the program's bytes.
+///
+/// # Safety
+/// The box has to be writable, and the block to hold it.
+pub(super) unsafe fn unpack(block: &Block, to: usize, extent: Extent, pitch: Pitch) {
+    for (row, at) in extent.rows(pitch).zip((block.address()..).step_by(extent.width)) {
+        // SAFETY: the caller's.
+        unsafe { std::ptr::copy_nonoverlapping(at as *const u8, (to + row) as *mut u8, extent.width) };
+    }
 }
 
 /// Gives a block back after what `submitted` says: behind the copy, or where that failed behind the stream's work,
@@ -78,15 +101,19 @@ pub(super) fn let_go(stream: &Stream, block: Block, submitted: Result<Ticket>) -
 }
 
 impl Staging {
+    pub(super) fn lanes(&self) -> &staged::Lanes {
+        &self.lanes
+    }
+
     /// Gives a block back once the work before `ticket` is done.
     pub(super) fn give_back(&self, block: Block, ticket: Ticket) {
-        self.0.lock().busy.push((block, ticket));
+        self.blocks.lock().busy.push((block, ticket));
     }
 
     /// Gives an idle block back.
     pub(super) fn put(&self, block: Block) {
         let surplus = {
-            let mut blocks = self.0.lock();
+            let mut blocks = self.blocks.lock();
             blocks.free.push(block);
             blocks.surplus(KEPT_BYTES)
         };
@@ -96,7 +123,7 @@ impl Staging {
     /// Gives idle blocks back to the driver.
     pub(crate) fn trim(&self) {
         let surplus = {
-            let mut blocks = self.0.lock();
+            let mut blocks = self.blocks.lock();
             blocks.collect();
             blocks.surplus(0)
         };
@@ -105,7 +132,7 @@ impl Staging {
 
     fn reuse(&self, bytes: usize) -> Option<Block> {
         let (found, surplus) = {
-            let mut blocks = self.0.lock();
+            let mut blocks = self.blocks.lock();
             blocks.collect();
             let fits = |block: &Block| block.bytes >= bytes && block.bytes / 8 <= bytes.max(LEAST_BYTES);
             let found = blocks.free.iter().position(fits).map(|index| blocks.free.swap_remove(index));

@@ -118,6 +118,44 @@ impl Lanes {
         Ok((answer, ticket))
     }
 
+    /// Closes a gate behind the lane's work: what stands there is held, and nothing comes between. Answers with the end
+    /// of that work, unless it is known to be done; `None` where it is not and `only_idle` asks for that.
+    pub(crate) fn hold(
+        &self,
+        id: LaneId,
+        gate: &cl::UserEvent,
+        only_idle: bool,
+    ) -> Result<Option<(Option<Marked>, Ticket)>> {
+        let mut state = self.state.lock();
+        let idle = state.is_settled(id) && state.order.before(id).iter().all(|&other| state.is_settled(other));
+        if only_idle && !idle {
+            return Ok(None);
+        }
+        let queue = Arc::clone(state.prepare(&self.cl, id, Join::Rules)?);
+        let before = match idle {
+            true => None,
+            false => Some(Marked { marker: Arc::new(queue.marker()?), queue: Arc::clone(&queue) }),
+        };
+        let held = queue.barrier(&[gate.event()]);
+        state.acted(id);
+        let ticket = state.ticket(id).unwrap_or_else(|| Ticket::void(id));
+        held.map(|()| Some((before, ticket)))
+    }
+
+    /// Makes what comes behind a ticket wait for `marker`, too, which is flushed. `false` where something is behind it
+    /// already, or somebody knows its end.
+    pub(crate) fn follow(&self, id: LaneId, ticket: &Ticket, marker: &cl::Event) -> Result<bool> {
+        let mut state = self.state.lock();
+        let lane = state.expect(id)?;
+        if !lane.count.is_last(ticket) || lane.count.tail().is_some() {
+            return Ok(false);
+        }
+        let queue = lane.queue.clone().ok_or(Failure { entry: "stream", status: -36 })?;
+        let waits = queue.barrier(&[marker]);
+        state.acted(id);
+        waits.map(|()| true)
+    }
+
     /// Puts a marker behind the lane's work, or finds the one that stands there. `None`: everything is done.
     pub(crate) fn mark(&self, id: LaneId) -> Result<Option<Marked>> {
         let mut state = self.state.lock();

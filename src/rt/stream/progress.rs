@@ -85,6 +85,11 @@ impl<M> Progress<M> {
         Arc::ptr_eq(&self.track, &ticket.track)
     }
 
+    /// Whether nothing was submitted after a ticket of this lane.
+    pub(super) fn is_last(&self, ticket: &Ticket) -> bool {
+        self.gave(ticket) && ticket.at == self.submitted
+    }
+
     /// Whether everything submitted is known to be done.
     pub(super) fn is_settled(&self) -> bool {
         self.track.0.load(Acquire) >= self.submitted
