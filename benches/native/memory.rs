@@ -29,7 +29,7 @@ const STREAMS: usize = 4;
 const BLOCK: u32 = 256;
 
 pub(super) fn open(row: &str, shift: u32) -> Option<Box<dyn Work>> {
-    let sized = |mib: usize| mib * MIB >> shift;
+    let sized = |mib: usize| (mib * MIB) >> shift;
     Some(match row {
         "launch" => Box::new(Small::new(Op::Launch)),
         "sync" => Box::new(Small::new(Op::LaunchAndWait)),

@@ -37,7 +37,7 @@ pub(super) fn run(device: Device, shift: u32) {
             sizes.iter().map(|&bytes| format!("{:>6.1} {:>6.1}", rate(bytes, true), rate(bytes, false))).collect();
         println!("{what:<46} {}", rates.join("  |"));
     };
-    let large = [64 * MIB >> shift, whole];
+    let large = [(64 * MIB) >> shift, whole];
     println!("{:<46}   64 MiB up, down | 256 MiB up, down", "");
     line("as it is", &large);
     tune_staging(Some((usize::MAX, 1, 1, 0)));
