@@ -10,6 +10,7 @@ pub use crate::rt::copy::peer::PinnedBy;
 use crate::rt::copy::peer::{TUNED, Tuning};
 use crate::rt::copy::staged;
 use crate::rt::device::Device;
+use crate::rt::memory::waiting;
 use crate::rt::module::cache::testing as cache;
 use crate::rt::stream::Stream;
 use crate::rt::stream::hostfn::UNDER_WAY;
@@ -90,6 +91,7 @@ impl Drop for Guard {
         border::clear_fault();
         tune_transfers(None);
         tune_staging(None);
+        tune_patience(None);
         if !std::thread::panicking() {
             let after = settled(&self.before);
             assert!(after.within(&self.before), "alive after the test: {after:?}, before it: {:?}", self.before);
@@ -185,4 +187,9 @@ pub fn tune_transfers(tuning: Option<(usize, usize, PinnedBy)>) {
 pub fn tune_staging(tuning: Option<(usize, usize, usize, usize)>) {
     *staged::TUNED.lock() =
         tuning.map(|(from, step, threads, ahead)| staged::Tuning { from, step, threads: threads.max(1), ahead });
+}
+
+/// How long an allocation without room waits while no memory comes back. `None` brings the usual back.
+pub fn tune_patience(patience: Option<Duration>) {
+    waiting::TUNED.store(patience.map_or(0, |patience| patience.as_millis().max(1) as u64), Relaxed);
 }

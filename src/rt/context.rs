@@ -54,7 +54,7 @@ impl Context {
             device,
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             service,
-            lanes: Lanes::new(&cl),
+            lanes: Lanes::new(&cl, device),
             memory: Memory::new(device.form(), device.caps()),
             images: Images::default(),
             samplers: Samplers::default(),

@@ -56,6 +56,7 @@ mod launch_steps;
 mod launches;
 mod managed;
 mod memory;
+mod memory_awaited;
 mod memory_host;
 mod memory_model;
 mod module_binaries;

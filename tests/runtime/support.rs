@@ -14,6 +14,11 @@ pub fn device() -> Device {
     Device::get(0).expect("an OpenCL device; run ./setup.sh")
 }
 
+/// Whether tests may take most of the device's memory: `GRIDCL_TEST_LARGE=0` spares a driver that takes minutes for it.
+pub fn allows_large() -> bool {
+    std::env::var("GRIDCL_TEST_LARGE").as_deref() != Ok("0")
+}
+
 /// Asserts that a dialect's call succeeded, with the runtime's own words where it did not.
 macro_rules! ok {
     ($call:expr) => {{

@@ -17,6 +17,7 @@ pub(crate) mod query;
 mod reserve;
 mod shelf;
 pub(crate) mod slab;
+pub(crate) mod waiting;
 
 use super::context::Context;
 use super::runtime::is_forked;
@@ -193,6 +194,11 @@ impl Memory {
         self.pools.scrape();
     }
 
+    /// Bytes that were given up and that work under way still uses.
+    fn awaited_bytes(&self) -> usize {
+        self.buried_bytes.load(Relaxed) + self.pools.pending_bytes()
+    }
+
     /// Gives empty slabs back to the driver, down to `keep` bytes.
     pub(crate) fn trim(&self, keep: usize) {
         self.pools.scrape();
@@ -297,8 +303,14 @@ pub(crate) fn allocate_with(context: &Arc<Context>, bytes: usize, kind: Kind, fl
     context.check()?;
     charge(context, bytes)?;
     // What was made discharges the account itself when it goes.
-    let made = Allocation::new(context, bytes, kind, flags).inspect_err(|_| context.memory().discharge(bytes));
-    made.and_then(enter).map_err(|error| error.argument("size", bytes).on_device(context.device()))
+    let mut made = Allocation::new(context, bytes, kind, flags);
+    if made.as_ref().is_err_and(|error| error.kind() == ErrorKind::OutOfMemory) {
+        let again = || Allocation::new(context, bytes, kind, flags).ok();
+        made = waiting::until_returned(context, again).map_or(made, Ok);
+    }
+    made.inspect_err(|_| context.memory().discharge(bytes))
+        .and_then(enter)
+        .map_err(|error| error.argument("size", bytes).on_device(context.device()))
 }
 
 /// Enters `bytes` into a context's account, after taking back what is buried and done.
@@ -312,7 +324,7 @@ fn charge(context: &Context, bytes: usize) -> Result<()> {
         return Ok(());
     }
     memory.scrape(context);
-    if memory.charge(bytes) {
+    if memory.charge(bytes) || waiting::until_returned(context, || memory.charge(bytes).then_some(())).is_some() {
         return Ok(());
     }
     let free = memory.limit.saturating_sub(memory.allocated_bytes());

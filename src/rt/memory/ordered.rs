@@ -396,6 +396,14 @@ impl Pools {
         }
     }
 
+    /// Bytes that were freed and that work under way still uses.
+    pub(super) fn pending_bytes(&self) -> usize {
+        if !self.have_parked() {
+            return 0;
+        }
+        self.state.lock().pools.values().map(|pool| pool.parked.pending_bytes()).sum()
+    }
+
     /// Gives back all that is free and known to be done.
     pub(super) fn scrape(&self) {
         if self.have_parked() {

@@ -11,6 +11,7 @@ use super::worker::Worker;
 use crate::cl::queue::Priority;
 use crate::cl::status::Result;
 use crate::cl::{self, Failure, Progress, Queue};
+use crate::rt::device::Device;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub(crate) struct Lanes {
 }
 
 struct State {
+    /// Keeps a fault of its own, whoever finds it and whatever comes of the call.
+    device: Device,
     order: Order,
     /// By [`LaneId::index`].
     lanes: Vec<Option<Lane>>,
@@ -66,10 +69,11 @@ impl Marked {
 }
 
 impl Lanes {
-    /// The lanes of `context`: the legacy lane alone.
-    pub(crate) fn new(context: &Arc<cl::Context>) -> Self {
+    /// The lanes of a device's `context`: the legacy lane alone.
+    pub(crate) fn new(context: &Arc<cl::Context>, device: Device) -> Self {
         let lanes = vec![Some(Lane::new(Order::LEGACY, None))];
-        Self { cl: Arc::clone(context), state: Mutex::new(State { order: Order::new(), lanes, closed: Vec::new() }) }
+        let state = State { device, order: Order::new(), lanes, closed: Vec::new() };
+        Self { cl: Arc::clone(context), state: Mutex::new(state) }
     }
 
     /// A new lane without a queue yet.
@@ -472,7 +476,7 @@ impl State {
             return Ok(true);
         }
         let marker = self.flushed_tail(id)?;
-        let progress = marker.progress()?;
+        let progress = marker.progress().inspect_err(|&failure| self.note(failure))?;
         if progress == Progress::Pending {
             return Ok(false);
         }
@@ -480,8 +484,18 @@ impl State {
             self.settle(&ticket);
         }
         match progress {
-            Progress::Failed(failure) => Err(failure),
+            Progress::Failed(failure) => {
+                self.note(failure);
+                Err(failure)
+            }
             _ => Ok(true),
+        }
+    }
+
+    /// The lane is settled when this is over, so nobody would find a fault of the device again.
+    fn note(&self, failure: Failure) {
+        if failure.is_fault() {
+            self.device.note(failure);
         }
     }
 
