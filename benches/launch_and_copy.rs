@@ -1,4 +1,4 @@
-//! Launches, copies, sets and allocations through gridcl beside the same in plain OpenCL, in one run on one device.
+//! Launches through gridcl beside the same in plain OpenCL, in one run on one device.
 //!
 //! Ends with a table of the ratios, the design's goals and whether they are met; see `README.md` here. Nothing fails
 //! for being slow.
@@ -9,9 +9,9 @@ mod ledger;
 mod raw;
 
 use criterion::Criterion;
+use gridcl::launch;
 use gridcl::musa::*;
 use gridcl::prelude::*;
-use gridcl::{DeviceType, launch};
 use ledger::{Case, Ledger};
 use raw::{Form, Raw, RawKernel};
 use std::ffi::c_void;
@@ -24,14 +24,8 @@ const SOURCE: &str = "
     __kernel void eight(__global float *a, __global float *b, __global float *c, __global float *d,
                         int i, int j, float x, float y) {
         if (i == 0) a[j] = b[j] * x + c[j] * y + d[j];
-    }
-    __kernel void touch(__global uchar *p, uint pages) {
-        uint page = get_global_id(0);
-        if (page < pages) p[(ulong)page * 4096] = 1;
     }";
 
-const KIB: usize = 1 << 10;
-const MIB: usize = 1 << 20;
 /// Launches in a row: enough to look at the clock seldom, few enough for any driver's queue.
 const BATCH: u64 = 64;
 
@@ -55,9 +49,6 @@ fn main() {
     bench.launches(&mut criterion);
     bench.launches_of_the_dialect(&mut criterion);
     bench.launches_beside_idle_streams(&mut criterion);
-    bench.copies(&mut criterion);
-    bench.sets(&mut criterion);
-    bench.allocations(&mut criterion);
     bench.ledger.print(device);
     criterion.final_summary();
 }
@@ -95,10 +86,6 @@ fn one_by_one(count: u64, mut act: impl FnMut(), wait: impl Fn()) -> Duration {
 }
 
 impl Bench {
-    fn is_cpu(&self) -> bool {
-        self.device.device_type() == DeviceType::Cpu
-    }
-
     fn launches(&mut self, criterion: &mut Criterion) {
         let Self { device, stream, raw, form, ledger, .. } = self;
         let module = Module::from_source(*device, SOURCE).expect("the kernels");
@@ -238,111 +225,6 @@ impl Bench {
         compare("unused", &legacy, &unused);
         compare("used", &legacy, &used);
         compare("in a stream", &blocking, &used);
-    }
-
-    fn copies(&mut self, criterion: &mut Criterion) {
-        let Self { device, stream, raw, form, ledger, .. } = self;
-        let (wait, raw_wait) = (|| stream.synchronize().expect("the copies"), || raw.finish());
-        for (bytes, variant, batch) in [(4, "4 B", 16), (64 * KIB, "64 KiB", 16), (16 * MIB, "16 MiB", 1)] {
-            let mut host = PinnedBuffer::<u8>::new(*device, bytes).expect("pinned memory");
-            let mut memory = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
-            let mut other = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
-            wait();
-            let raw_host = raw.pinned(bytes);
-            let (raw_memory, raw_other) = (raw.block(*form, bytes), raw.block(*form, bytes));
-            raw.fill(&raw_memory, 0, bytes);
-            raw.fill(&raw_other, 0, bytes);
-            raw.download(raw_host, &raw_memory, bytes);
-            raw.finish();
-
-            // The goals are rates: 0.99 of plain OpenCL's within the host, all of it within the device. Four bytes have
-            // no rate to speak of.
-            let goal = |rate: f64| (bytes > 4).then_some(1.0 / rate);
-            ledger.compare(
-                criterion,
-                Case { group: "pinned to device", variant, batch, goal: goal(0.99) },
-                |count| one_by_one(count, || stream.copy(&host, &mut memory).expect("a copy"), wait),
-                |count| one_by_one(count, || raw.upload(&raw_memory, raw_host, bytes), raw_wait),
-            );
-            ledger.compare(
-                criterion,
-                Case { group: "device to pinned", variant, batch, goal: goal(0.99) },
-                |count| one_by_one(count, || stream.copy(&memory, &mut host).expect("a copy"), wait),
-                |count| one_by_one(count, || raw.download(raw_host, &raw_memory, bytes), raw_wait),
-            );
-            ledger.compare(
-                criterion,
-                Case { group: "device to device", variant, batch, goal: goal(1.0) },
-                |count| one_by_one(count, || stream.copy(&memory, &mut other).expect("a copy"), wait),
-                |count| one_by_one(count, || raw.copy(&raw_other, &raw_memory, bytes), raw_wait),
-            );
-            raw_memory.free(raw);
-            raw_other.free(raw);
-        }
-    }
-
-    fn sets(&mut self, criterion: &mut Criterion) {
-        // The driver's fill with the value's own width, which is a byte: 1.00 of its rate on CPUs, 2.5 on GPUs.
-        let goal = Some(if self.is_cpu() { 1.0 } else { 1.0 / 2.5 });
-        let Self { stream, raw, form, ledger, .. } = self;
-        let (wait, raw_wait) = (|| stream.synchronize().expect("the sets"), || raw.finish());
-        let bytes = 16 * MIB;
-        let mut memory = DeviceBuffer::<u8>::zeroed(stream, bytes).expect("memory");
-        let raw_memory = raw.block(*form, bytes);
-        raw.fill(&raw_memory, 0, bytes);
-        raw.finish();
-        ledger.compare(
-            criterion,
-            Case { group: "memset", variant: "16 MiB", batch: 1, goal },
-            |count| one_by_one(count, || stream.fill(&mut memory, 7).expect("a set"), wait),
-            |count| one_by_one(count, || raw.fill(&raw_memory, 7, bytes), raw_wait),
-        );
-        raw_memory.free(raw);
-    }
-
-    /// Allocate, write a byte to each page, wait, free. Without the bytes a driver may put off the work.
-    fn allocations(&mut self, criterion: &mut Criterion) {
-        let large = if self.is_cpu() { 16 * MIB } else { 64 * KIB };
-        let Self { raw, form, ledger, .. } = self;
-        let musa = Musa::new();
-        let touch = musa.function(c"touch");
-        let nothing_more = || ();
-        let raw_touch = raw.kernel(SOURCE, "touch");
-        for (bytes, variant, batch) in [(4 * KIB, "4 KiB", 16), (MIB, "1 MiB", 16), (64 * MIB, "64 MiB", 1)] {
-            let pages = (bytes / 4096) as u32;
-            let block = pages.min(64);
-            let goal = Some(if bytes >= large { 0.1 } else { 1.0 });
-            let run_gridcl = || {
-                let (mut memory, mut count) = (null_mut(), pages);
-                // SAFETY: a variable for the result; the kernel stays within the memory.
-                ok(unsafe { musaMalloc(&mut memory, bytes) });
-                musa.launch(touch, pages / block, block, &mut [(&raw mut memory).cast(), (&raw mut count).cast()]);
-                // Waits for the kernel.
-                ok(musaFree(memory));
-            };
-            let run_raw = |form: Form| {
-                let memory = raw.block(form, bytes);
-                raw_touch.set_block(0, &memory);
-                raw_touch.set(1, &pages);
-                raw.launch(&raw_touch, pages as usize, block as usize);
-                raw.finish();
-                memory.free(raw);
-            };
-            ledger.compare(
-                criterion,
-                Case { group: "malloc, touch, free", variant, batch, goal },
-                |count| one_by_one(count, run_gridcl, nothing_more),
-                |count| one_by_one(count, || run_raw(*form), nothing_more),
-            );
-            if *form != Form::Buffer {
-                ledger.compare(
-                    criterion,
-                    Case { group: "the same against clCreateBuffer", variant, batch, goal },
-                    |count| one_by_one(count, run_gridcl, nothing_more),
-                    |count| one_by_one(count, || run_raw(Form::Buffer), nothing_more),
-                );
-            }
-        }
     }
 }
 

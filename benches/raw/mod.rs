@@ -275,6 +275,34 @@ impl Raw {
         }
     }
 
+    /// Fills part of a block with a pattern, at a multiple of its length.
+    #[inline]
+    pub(crate) fn fill_with(&self, to: &Block, pattern: &[u8], at: usize, bytes: usize) {
+        let (value, width) = (pattern.as_ptr().cast(), pattern.len());
+        // SAFETY: the block is that long, and the pattern is copied by the call.
+        unsafe {
+            match to {
+                Block::Svm(to) => check(
+                    "clEnqueueSVMMemFill",
+                    clEnqueueSVMMemFill(
+                        self.queue,
+                        to.wrapping_byte_add(at),
+                        value,
+                        width,
+                        bytes,
+                        0,
+                        null(),
+                        null_mut(),
+                    ),
+                ),
+                Block::Buffer(to) => check(
+                    "clEnqueueFillBuffer",
+                    clEnqueueFillBuffer(self.queue, *to, value, width, at, bytes, 0, null(), null_mut()),
+                ),
+            }
+        }
+    }
+
     /// Waits until all of the queue is done.
     #[inline]
     pub(crate) fn finish(&self) {
