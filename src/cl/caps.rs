@@ -162,6 +162,18 @@ impl Caps {
         self.device_type != DeviceType::Cpu
     }
 
+    /// Whether the driver fills faster with a value repeated to 16 bytes than with the value itself: PoCL (3.1) takes
+    /// two to three times as long for 2 and 4 bytes.
+    pub(crate) fn fills_better_with_16_bytes(&self, width: usize) -> bool {
+        self.platform.starts_with("Portable Computing Language") && matches!(width, 2 | 4)
+    }
+
+    /// Whether a kernel of ours fills faster: Intel's CPU runtime (2026.2) takes ten times as long for values of more than
+    /// a byte, and four times for anything in buffer objects.
+    pub(crate) fn fills_slowly(&self, width: usize, is_buffer: bool) -> bool {
+        self.device_type == DeviceType::Cpu && self.platform.starts_with("Intel") && (width > 1 || is_buffer)
+    }
+
     /// NVIDIA's driver (580.159) tells 256 as every kernel's largest work group and runs 1024 all the same; only the
     /// launch itself finds out whether the kernel's registers suffice.
     pub(crate) fn understates_kernel_blocks(&self) -> bool {

@@ -50,6 +50,7 @@ mod functions;
 mod futures;
 mod ipc;
 mod ipc_handles;
+mod large;
 mod launch_arguments;
 mod launch_builder;
 mod launch_steps;

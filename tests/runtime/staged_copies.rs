@@ -8,7 +8,7 @@ use gridcl::DeviceBuffer;
 use gridcl::testing::{clear_fault, fail, fail_times, guard, tune_staging};
 
 /// More than any device's least size of a copy in parts, and no multiple of anything.
-const LARGE: usize = (5 << 20) + 13;
+const LARGE: usize = (9 << 20) + 13;
 /// From so many bytes on, bytes of a part, threads, buffers beyond theirs.
 const RING: Option<(usize, usize, usize, usize)> = Some((4096, 100_003, 3, 2));
 

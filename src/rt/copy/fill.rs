@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// Host memory is filled from a device block of at most this size, a multiple of every pattern's.
 const BLOCK_BYTES: usize = 4 << 20;
 
+/// From here on a kernel of ours pays where the driver's fill is slow.
+const KERNEL_BYTES: usize = 256 << 10;
+
 /// Sets `count` elements of `size` bytes each from `address` on to `pattern`, in the order of `stream`. Returns before
 /// it is done, but for [`Mode::Sync`] on host memory (behaviour.md 2.4).
 ///
@@ -60,10 +63,16 @@ pub(crate) fn enqueue(
     bytes: usize,
 ) -> Result<(), Failure> {
     let (Place::Svm(at) | Place::Host(at) | Place::Buffer(_, at)) = to;
+    let caps = context.caps();
+    let width = pattern.once().len();
+    let slow = bytes >= KERNEL_BYTES && caps.fills_slowly(width, matches!(to, Place::Buffer(..)));
     // OpenCL's own fill takes no pattern across its alignment.
-    if context.caps().fills_with_a_kernel() || !pattern.suits(at, bytes) {
+    if caps.fills_with_a_kernel() || slow || !pattern.suits(at, bytes) {
         return context.builtin().fill(context, queue, to, bytes, &pattern.aligned(at));
     }
+    let wide = pattern.widened();
+    let widens = caps.fills_better_with_16_bytes(width) && wide.suits(at, bytes);
+    let pattern = if widens { &wide } else { pattern };
     match to {
         Place::Buffer(buffer, at) => queue.fill(buffer, at, pattern.once(), bytes),
         // SAFETY: the range was found in the map.

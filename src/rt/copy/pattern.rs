@@ -34,6 +34,11 @@ impl Pattern {
         &self.bytes[..self.width]
     }
 
+    /// The same, told by 16 bytes.
+    pub(crate) fn widened(&self) -> Self {
+        Self { width: MOST, ..*self }
+    }
+
     /// 16 bytes of it, the first at the start of the range.
     pub(crate) fn repeated(&self) -> &[u8; MOST] {
         &self.bytes
@@ -81,6 +86,7 @@ mod tests {
                 let expected = element[(address - start) % element.len()];
                 prop_assert_eq!(pattern.repeated()[(address - start) % MOST], expected);
                 prop_assert_eq!(pattern.aligned(start)[address % MOST], expected);
+                prop_assert_eq!(pattern.widened().once()[(address - start) % MOST], expected);
             }
         }
     }

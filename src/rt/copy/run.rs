@@ -10,7 +10,8 @@ use crate::rt::memory::{Form, Place};
 use crate::rt::stream::Stream;
 use std::sync::Arc;
 
-/// Up to here a copy that finds everything idle is quicker by hand than through a queue.
+/// Up to here a copy that finds everything idle is quicker by hand than through a queue, and no longer than a lock may
+/// be held.
 const BY_HAND_BYTES: usize = 256 << 10;
 
 /// Carries out a copy whose ends are checked and on the stream's device or the host.
@@ -50,14 +51,13 @@ unsafe fn on_device(
     waits: bool,
 ) -> Result<()> {
     let bytes = region.extent.bytes().unwrap_or(usize::MAX);
-    if waits
-        && bytes <= BY_HAND_BYTES
-        && can_go_by_hand(context, to, from)
-        && context.lanes().is_known_idle(stream.lane())
-    {
+    // An asynchronous copy may be done early, too: that takes less than waking the device.
+    if bytes <= BY_HAND_BYTES && can_go_by_hand(context, to, from) {
         // SAFETY: fine-grained memory is the host's too while the device has no work on it.
-        unsafe { by_hand(to.address, from.address, region) };
-        return Ok(());
+        let act = || unsafe { by_hand(to.address, from.address, region) };
+        if context.lanes().while_idle(stream.lane(), act) {
+            return Ok(());
+        }
     }
     if let Some(method) = staged::method(context, to, from, route, bytes)
         // SAFETY: the caller's.

@@ -65,9 +65,9 @@ impl Tuning {
         Self { from: 2 << 20, step: 2 << 20, threads: (cores / 2).clamp(1, 8), ahead: 4 }
     }
 
-    /// For memory that the host reaches.
+    /// For memory that the host reaches. Opening the gate wakes the driver's threads, which a smaller copy feels.
     fn for_memory(cores: usize) -> Self {
-        Self { from: 1 << 20, step: 4 << 20, threads: (cores / 2).clamp(1, 4), ahead: 0 }
+        Self { from: 8 << 20, step: 4 << 20, threads: (cores / 2).clamp(1, 4), ahead: 0 }
     }
 
     /// The bytes of a part: several a thread, so that all end at about the same time.

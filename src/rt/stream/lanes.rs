@@ -131,7 +131,7 @@ impl Lanes {
         only_idle: bool,
     ) -> Result<Option<(Option<Marked>, Ticket)>> {
         let mut state = self.state.lock();
-        let idle = state.is_settled(id) && state.order.before(id).iter().all(|&other| state.is_settled(other));
+        let idle = state.is_idle(id);
         if only_idle && !idle {
             return Ok(None);
         }
@@ -144,6 +144,17 @@ impl Lanes {
         state.acted(id);
         let ticket = state.ticket(id).unwrap_or_else(|| Ticket::void(id));
         held.map(|()| Some((before, ticket)))
+    }
+
+    /// Does something short in the place of an action of the lane, while nothing can be enqueued, where the lane and what
+    /// the rules make it wait for are known to be idle. `false` where they are not.
+    pub(crate) fn while_idle(&self, id: LaneId, act: impl FnOnce()) -> bool {
+        let state = self.state.lock();
+        let idle = state.is_idle(id);
+        if idle {
+            act();
+        }
+        idle
     }
 
     /// Makes what comes behind a ticket wait for `marker`, too, which is flushed. `false` where something is behind it
@@ -204,8 +215,7 @@ impl Lanes {
 
     /// Whether the lane, and what the rules make it wait for, is known to be idle without asking the driver.
     pub(crate) fn is_known_idle(&self, id: LaneId) -> bool {
-        let state = self.state.lock();
-        state.is_settled(id) && state.order.before(id).iter().all(|&other| state.is_settled(other))
+        self.state.lock().is_idle(id)
     }
 
     /// Blocks until the lane is done; for the legacy lane, the blocking lanes too.
@@ -376,6 +386,11 @@ impl State {
 
     fn is_settled(&self, id: LaneId) -> bool {
         self.lanes.get(id.index()).and_then(Option::as_ref).is_none_or(|lane| lane.count.is_settled())
+    }
+
+    /// Whether the lane and what its next action has to come after are known to be done.
+    fn is_idle(&self, id: LaneId) -> bool {
+        self.is_settled(id) && self.order.before(id).iter().all(|&other| self.is_settled(other))
     }
 
     fn ticket(&self, id: LaneId) -> Option<Ticket> {
