@@ -10,9 +10,11 @@ use crate::rt::memory::{Form, Place};
 use crate::rt::stream::Stream;
 use std::sync::Arc;
 
-/// Up to here a copy that finds everything idle is quicker by hand than through a queue, and no longer than a lock may
-/// be held.
-const BY_HAND_BYTES: usize = 256 << 10;
+/// Up to here a copy that the caller waits for, and that finds everything idle, is quicker by hand than through a queue,
+/// and takes no longer than a lock may be held.
+const BY_HAND_BYTES: usize = 1 << 20;
+/// The same for a copy that the caller does not wait for.
+const BY_HAND_ASIDE_BYTES: usize = 256 << 10;
 
 /// Carries out a copy whose ends are checked and on the stream's device or the host.
 ///
@@ -52,7 +54,9 @@ unsafe fn on_device(
 ) -> Result<()> {
     let bytes = region.extent.bytes().unwrap_or(usize::MAX);
     // An asynchronous copy may be done early, too: that takes less than waking the device.
-    if bytes <= BY_HAND_BYTES && can_go_by_hand(context, to, from) {
+    let blocks = waits || route == (Route::Up { snapshot: true });
+    let most = if blocks { BY_HAND_BYTES } else { BY_HAND_ASIDE_BYTES };
+    if bytes <= most && can_go_by_hand(context, to, from) {
         // SAFETY: fine-grained memory is the host's too while the device has no work on it.
         let act = || unsafe { by_hand(to.address, from.address, region) };
         if context.lanes().while_idle(stream.lane(), act) {
