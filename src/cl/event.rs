@@ -8,6 +8,9 @@ use cl3::types::{cl_event, cl_int};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 
+/// How often a driver is asked to complete a user event, before it is given up.
+const ATTEMPTS: u32 = 100;
+
 /// How far a command has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
@@ -132,9 +135,17 @@ impl UserEvent {
 
     /// Lets what waits go on; a second call does nothing.
     pub(crate) fn complete(&self) {
-        if !self.open.swap(true, std::sync::atomic::Ordering::AcqRel) {
+        if self.open.swap(true, std::sync::atomic::Ordering::AcqRel) {
+            return;
+        }
+        // What waits for it would wait for ever, so a driver that is short of something is asked again.
+        for _ in 0..ATTEMPTS {
             let set = call("clSetUserEventStatus", || cl3::event::set_user_event_status(self.event.raw, CL_COMPLETE));
+            if set.is_ok() {
+                return;
+            }
             super::status::log_release(set);
+            std::thread::yield_now();
         }
     }
 
