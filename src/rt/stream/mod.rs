@@ -210,6 +210,11 @@ impl Stream {
         })?;
         let placed = self.place_gate();
         let (gate, marker, queue) = placed.inspect_err(|_| worker.forget())?;
+        // Once the driver has the callback the function will be called, so nothing may fail after that.
+        queue.flush().map_err(|failure| {
+            worker.forget();
+            context.note(failure)
+        })?;
         let (watched, noting) = (Arc::clone(context), Arc::clone(context));
         let job = hostfn::Job {
             run: Box::new(function),
@@ -223,8 +228,7 @@ impl Stream {
             // The driver dropped the job, whose gate is open thereby.
             worker.forget();
             context.note(failure)
-        })?;
-        queue.flush().map_err(|failure| context.note(failure))
+        })
     }
 
     /// A marker behind the stream's work, and a closed gate behind that.
