@@ -3,6 +3,7 @@
 use super::call::{Live, Object, call, library, raw};
 use super::context::Context;
 use super::status::{Failure, Result};
+use crate::error::ErrorKind;
 use cl3::error_codes::DLOPEN_FUNCTION_NOT_AVAILABLE;
 use cl3::program::{
     CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_KERNEL_NAMES, CL_PROGRAM_NUM_KERNELS,
@@ -31,6 +32,14 @@ unsafe impl Sync for Program {}
 pub(crate) struct BuildFailure {
     pub(crate) failure: Failure,
     pub(crate) log: String,
+}
+
+impl BuildFailure {
+    /// Whether the text has nothing to do with it: the driver was short of something, or has no compiler. A compile
+    /// error that a driver calls "out of resources" comes with a log.
+    pub(crate) fn is_no_fault_of_the_text(&self) -> bool {
+        self.log.trim().is_empty() && (self.failure.is_shortage() || self.failure.kind() == ErrorKind::NotSupported)
+    }
 }
 
 impl From<Failure> for BuildFailure {

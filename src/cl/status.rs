@@ -34,7 +34,7 @@ impl Failure {
             -46 => ErrorKind::NotFound,
             -34 => ErrorKind::InvalidContext,
             -55..=-53 | -63 => ErrorKind::InvalidConfiguration,
-            -10 | -12 | -59 | -68 | DLOPEN_FUNCTION_NOT_AVAILABLE => ErrorKind::NotSupported,
+            -3 | -10 | -12 | -59 | -68 | DLOPEN_FUNCTION_NOT_AVAILABLE => ErrorKind::NotSupported,
             -8 | -13 | -30 | -31 | -38 | -40 | -43 | -52..=-49 | -57 | -58 => ErrorKind::InvalidValue,
             _ => ErrorKind::Unknown,
         }
@@ -43,6 +43,11 @@ impl Failure {
     /// Whether the device failed, rather than the driver refused a call.
     pub(crate) fn is_fault(self) -> bool {
         matches!(self.kind(), ErrorKind::LaunchFailure | ErrorKind::IllegalAddress)
+    }
+
+    /// Whether the driver was short of something that it may have the next time.
+    pub(crate) fn is_shortage(self) -> bool {
+        matches!(self.kind(), ErrorKind::OutOfMemory | ErrorKind::LaunchOutOfResources)
     }
 
     /// An error of `kind` that keeps this answer as its cause.

@@ -205,7 +205,7 @@ impl Build {
         let kernels = names.iter().filter(|name| !rewrite::is_generated_kernel(name));
         let kernels = kernels.map(|name| ask_kernel(context, &program, name, rewritten));
         let mut kernels = kernels.collect::<Result<Vec<_>>>()?;
-        learn_sizes(context, text, &options, &mut kernels);
+        learn_sizes(context, text, &options, &mut kernels)?;
         let built = binary::built(text, &options);
         let image = Image::new(device, built, plan.recipe.clone(), kernels, symbols);
         Self::equip(context, plan, program, &image)
@@ -410,6 +410,9 @@ fn build_error(plan: &Plan, broken: &BuildFailure) -> Error {
             .argument("options", plan.options())
             .caused_by(broken.failure);
     }
+    if broken.is_no_fault_of_the_text() {
+        return Error::from(broken.failure);
+    }
     let report = log::report(name, &Lines::new(name, text), &broken.log);
     let error = Error::new(ErrorKind::BuildFailed, report).caused_by(broken.failure);
     // Our own option is always there and says nothing.
@@ -420,15 +423,15 @@ fn build_error(plan: &Plan, broken: &BuildFailure) -> Error {
 }
 
 /// Asks the compiler for what only it knows of the program's own types, in one more build of the text for all of them.
-/// Where that fails the sizes stay unknown and the driver judges the arguments.
-fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [KernelRecord]) {
+/// Where the compiler refuses that the sizes stay unknown and the driver judges the arguments.
+fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [KernelRecord]) -> Result<(), Failure> {
     let parameters = kernels.iter().flat_map(|kernel| &kernel.parameters);
     let unknown: BTreeSet<String> = parameters
         .filter(|parameter| parameter.has_unknown_size())
         .map(|parameter| parameter.type_name.clone())
         .collect();
     if unknown.is_empty() {
-        return;
+        return Ok(());
     }
     let build = |plain: bool| {
         let probes = unknown.iter().enumerate().map(|(index, name)| signature::probe(index, name, plain));
@@ -436,17 +439,22 @@ fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [Kern
         Program::build(context.cl(), &format!("{text}\n{macros}{}", probes.collect::<String>()), options)
     };
     // Not every compiler compares types.
-    let program = match build(false).or_else(|_| build(true)) {
+    let tried = build(false).or_else(|broken| if broken.is_no_fault_of_the_text() { Err(broken) } else { build(true) });
+    let program = match tried {
         Ok(program) => program,
+        // Not to be known for good, and kept in the cache, for what passes.
+        Err(broken) if broken.is_no_fault_of_the_text() => return Err(broken.failure),
         Err(broken) => {
             ::log::warn!("the sizes of {unknown:?} are not known: {}", broken.failure);
-            return;
+            return Ok(());
         }
     };
     for (index, type_name) in unknown.iter().enumerate() {
-        let Ok(group) = Kernel::new(&program, &signature::probe_name(index)).and_then(|probe| probe.required_group())
-        else {
-            continue;
+        let group = match Kernel::new(&program, &signature::probe_name(index)).and_then(|probe| probe.required_group())
+        {
+            Ok(group) => group,
+            Err(failure) if failure.is_shortage() => return Err(failure),
+            Err(_) => continue,
         };
         let parameters = kernels.iter_mut().flat_map(|kernel| &mut kernel.parameters);
         for parameter in parameters.filter(|parameter| parameter.has_unknown_size()) {
@@ -456,6 +464,7 @@ fn learn_sizes(context: &Context, text: &str, options: &str, kernels: &mut [Kern
             }
         }
     }
+    Ok(())
 }
 
 impl Definition {
