@@ -2,7 +2,7 @@
 
 use super::call::call;
 use super::caps::DeviceType;
-use super::status::Result;
+use super::status::{Failure, Result};
 use cl3::types::cl_device_id;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
 use opencl3::platform::Platform;
@@ -40,6 +40,8 @@ pub(crate) struct Found {
     pub(crate) version: String,
     /// Its devices, with their types; empty where the driver found no hardware.
     pub(crate) devices: Vec<(DeviceId, DeviceType)>,
+    /// Why the driver did not say what it has.
+    pub(crate) failure: Option<Failure>,
 }
 
 /// Lists every platform, those without devices too, so that a choice can be explained.
@@ -57,12 +59,12 @@ fn look_into(platform: &Platform) -> Result<Found> {
     let ids = call("clGetDeviceIDs", || match platform.get_devices(CL_DEVICE_TYPE_ALL) {
         Err(error) if error.0 == DEVICE_NOT_FOUND => Ok(Vec::new()),
         answer => answer.map_err(|error| error.0),
-    })
-    .unwrap_or_else(|failure| {
-        // One broken driver must not hide the others.
-        log::warn!(target: "gridcl::cl", "{failure}");
-        Vec::new()
     });
+    // One broken driver must not hide the others.
+    let (ids, failure) = match ids {
+        Ok(ids) => (ids, None),
+        Err(failure) => (Vec::new(), Some(failure)),
+    };
     let devices = ids
         .into_iter()
         .map(|id| (DeviceId(id), DeviceType::from_bits(Device::new(id).dev_type().unwrap_or(0))))
@@ -71,5 +73,6 @@ fn look_into(platform: &Platform) -> Result<Found> {
         platform: platform.name().unwrap_or_default(),
         version: platform.version().unwrap_or_default(),
         devices,
+        failure,
     })
 }

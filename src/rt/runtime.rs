@@ -158,7 +158,9 @@ extern "C" fn note_fork() {
 fn candidates(found: &[Found], notes: &mut Vec<String>) -> Vec<(DeviceId, Caps)> {
     let mut devices = Vec::new();
     for platform in found {
-        if platform.devices.is_empty() {
+        if let Some(failure) = platform.failure {
+            notes.push(format!("platform \"{}\" ({}) does not answer: {failure}", platform.platform, platform.version));
+        } else if platform.devices.is_empty() {
             notes.push(format!("platform \"{}\" ({}) has no device", platform.platform, platform.version));
         }
         for &(id, kind) in &platform.devices {
