@@ -73,6 +73,11 @@ impl Svm {
         Ok(())
     }
 
+    /// The same for a block that goes: one that the driver keeps mapped counts no more.
+    pub(crate) fn unmap_at_last(&self, queue: &Queue) -> Result<()> {
+        self.unmap(queue).or_else(|_| self.unmap(queue)).inspect_err(|_| self.context.count_mapped(false))
+    }
+
     /// The same memory as a buffer object (`CL_MEM_USE_HOST_PTR`), for the calls that take no address: rectangles and
     /// images. It has to be dropped before the block, and `bytes` are the block's.
     pub(crate) fn alias(&self, bytes: usize) -> Result<Buffer> {
@@ -249,9 +254,12 @@ impl Drop for HostBuffer {
         let unmapped = call("clEnqueueUnmapMemObject", || {
             raw!(clEnqueueUnmapMemObject(queue, memory, address, 0, null(), null_mut()))
         });
-        super::status::log_release(unmapped);
         // The mapping's memory must not go before the unmap ran.
-        super::status::log_release(self.queue.finish());
+        let unmapped = unmapped.and_then(|()| self.queue.finish());
+        if unmapped.is_err() {
+            std::mem::forget(self._pages.take());
+        }
+        super::status::log_release(unmapped);
     }
 }
 

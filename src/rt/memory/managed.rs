@@ -162,7 +162,7 @@ impl Managed {
         let service = context.service();
         let mut state = self.state.lock();
         let Some(entry) = state.blocks.remove(&base) else { return };
-        let unmapped = if entry.mapped { entry.block.svm.unmap(service) } else { Ok(()) };
+        let unmapped = if entry.mapped { entry.block.svm.unmap_at_last(service) } else { Ok(()) };
         if state.blocks.is_empty() {
             state.handed_over = None;
         }
