@@ -169,7 +169,16 @@ impl Context {
 
     /// Blocks until a lane is done.
     pub(crate) fn wait(&self, lane: LaneId) -> Result<()> {
-        let outcome = self.lanes.wait(lane).map_err(|failure| self.note(failure));
+        self.waited(lane, self.lanes.wait(lane))
+    }
+
+    /// The same for a call whose operands are the program's again when it returns.
+    pub(crate) fn wait_out(&self, lane: LaneId) -> Result<()> {
+        self.waited(lane, self.lanes.wait_out(lane))
+    }
+
+    fn waited(&self, lane: LaneId, outcome: Result<(), Failure>) -> Result<()> {
+        let outcome = outcome.map_err(|failure| self.note(failure));
         self.memory.pools().synchronized();
         outcome?;
         self.unsaved.save(self);
@@ -229,6 +238,14 @@ impl Context {
     pub(crate) fn catch_up(&self) -> Result<()> {
         self.let_prints_out();
         self.memory.managed().restore(self).map_err(|failure| self.note(failure))
+    }
+
+    /// Blocks until all lanes are done. An error says that they may not be; a device that failed has no work left.
+    pub(crate) fn quiesce(&self) -> Result<()> {
+        match self.lanes.wait_all() {
+            Err(failure) if !failure.is_fault() => Err(self.note(failure)),
+            _ => Ok(()),
+        }
     }
 
     /// Blocks until all lanes are done.

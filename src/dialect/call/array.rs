@@ -125,6 +125,7 @@ pub(crate) fn free<D: Dialect>(array: usize) -> Result<()> {
     if array == 0 {
         return thread::device::<D>()?.context().map(drop);
     }
+    handle::array::<D>("array", array)?.quiesce()?;
     match D::handles().remove(array, |object| matches!(object, Object::Array(_))) {
         Some(Object::Array(array)) => Array::free(array),
         _ => Err(handle::dead("array", "an array", array)),

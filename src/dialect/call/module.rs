@@ -79,6 +79,8 @@ fn give<D: Dialect, M>(out: Out<*mut M>, module: Module) -> Result<()> {
 
 /// `ModuleUnload`: ends a module with its functions and symbols.
 pub(crate) fn unload<D: Dialect>(module: usize) -> Result<()> {
+    // Where the wait is refused the module is left as it is.
+    handle::module::<D>(module)?.quiesce()?;
     match D::handles().remove(module, |object| matches!(object, Object::Module(_))) {
         Some(Object::Module(module)) => {
             module.withdraw();

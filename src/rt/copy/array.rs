@@ -121,7 +121,7 @@ unsafe fn run(stream: &Stream, to: &Side3<'_>, from: &Side3<'_>, boxed: Boxed, m
             stream.wait_turn()?;
             // SAFETY: the caller's.
             unsafe { run(&context.device().default_stream()?, to, from, boxed, Mode::Sync) }?;
-            context.wait(Context::LEGACY)
+            context.wait_out(Context::LEGACY)
         }
         // SAFETY: the caller's.
         _ => unsafe { on_device(stream, to, from, boxed, plan::plan(to.side(), from.side(), mode)) },
@@ -157,7 +157,7 @@ unsafe fn on_device(stream: &Stream, to: &Side3<'_>, from: &Side3<'_>, boxed: Bo
         }
     }
     submit(stream, to, from, boxed)?;
-    if waits { context.wait(stream.lane()) } else { Ok(()) }
+    if waits { context.wait_out(stream.lane()) } else { Ok(()) }
 }
 
 /// Enqueues the copy, by way of a tight block where one command does not do.

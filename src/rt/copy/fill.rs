@@ -46,7 +46,7 @@ pub(crate) fn set(
             enqueue(context, queue, end.place(), pattern, bytes)
         })?;
         let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
-        return if waits { context.wait(stream.lane()) } else { Ok(()) };
+        return if waits { context.wait_out(stream.lane()) } else { Ok(()) };
     }
     let (context, pattern) = (Arc::clone(context), *pattern);
     peer::set(stream, &context, end, mode, move |context, queue, end| {

@@ -35,7 +35,7 @@ pub(crate) fn set(stream: &Stream, address: usize, byte: u8, extent: Extent, pit
     if Arc::ptr_eq(context, stream.context()) {
         context.submit(stream.lane(), |queue| enqueue(context, queue, &end, byte, extent, pitch))?;
         let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
-        return if waits { context.wait(stream.lane()) } else { Ok(()) };
+        return if waits { context.wait_out(stream.lane()) } else { Ok(()) };
     }
     let context = Arc::clone(context);
     peer::set(stream, &context, end, mode, move |context, queue, end| enqueue(context, queue, end, byte, extent, pitch))

@@ -128,13 +128,13 @@ pub(super) fn run(
 
 /// Blocks until what [`run`] was given is done, and gives managed memory back to the host where its device is idle.
 pub(super) fn finish(stream: &Stream, scope: Scope, busy: &[&Arc<Context>]) -> Result<()> {
-    stream.context().wait(stream.lane())?;
+    stream.context().wait_out(stream.lane())?;
     for context in busy.iter().filter(|context| !Arc::ptr_eq(context, stream.context())) {
         let held = match scope {
             Scope::DefaultStreams => Context::LEGACY,
             Scope::Stream => context.links().lanes(context).hold,
         };
-        context.wait(held)?;
+        context.wait_out(held)?;
     }
     Ok(())
 }
@@ -168,19 +168,18 @@ fn begin(job: Job, marked: Vec<Marked>, worker: &Arc<Worker>) -> Result<()> {
         worker: Arc::clone(worker),
     });
     for (context, marked) in contexts.iter().zip(&marked) {
+        // Some drivers never start what nobody flushed. Nothing may fail once the last marker has its callback: the job
+        // is as good as done then.
         let arrived = Arc::clone(&start);
-        if let Err(failure) = marked.marker.on_end(move || arrived.count()) {
+        let flushed = marked.queue.flush();
+        if let Err(failure) = flushed.and_then(|()| marked.marker.on_end(move || arrived.count())) {
             // The job goes, and its gates open thereby.
             drop(start.job.lock().take());
             worker.forget();
             return Err(context.note(failure));
         }
     }
-    // Some drivers never start what nobody flushed.
-    contexts
-        .iter()
-        .zip(marked)
-        .try_for_each(|(context, marked)| marked.queue.flush().map_err(|failure| context.note(failure)))
+    Ok(())
 }
 
 /// A job that waits for its markers.
@@ -289,7 +288,7 @@ pub(super) fn send_and_wait(
 
 /// Blocks until a lane is done, after something went wrong.
 pub(super) fn drain(context: &Context, lane: LaneId) {
-    if let Err(failure) = context.lanes().wait(lane) {
+    if let Err(failure) = context.lanes().wait_out(lane) {
         log::warn!(target: "gridcl::cl", "{failure}");
     }
 }

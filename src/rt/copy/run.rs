@@ -83,7 +83,7 @@ unsafe fn on_device(
     }
     context.submit(stream.lane(), |queue| enqueue(context, queue, to, from, region))?;
     if waits || route == (Route::Up { snapshot: true }) {
-        return context.wait(stream.lane());
+        return context.wait_out(stream.lane());
     }
     Ok(())
 }

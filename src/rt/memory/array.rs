@@ -118,6 +118,11 @@ impl Array {
         ImagePart { image: &self.image, at, size }
     }
 
+    /// Blocks until no work can be using it.
+    pub(crate) fn quiesce(&self) -> Result<()> {
+        self.context.quiesce()
+    }
+
     /// Frees it, after all work of its device.
     pub(crate) fn free(array: Arc<Self>) -> Result<()> {
         let outcome = array.context.synchronize();

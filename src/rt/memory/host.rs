@@ -1,6 +1,6 @@
 //! Host memory that the runtime pins: allocated here, or the program's own.
 
-use super::{Allocation, Kind, MAP, TERRITORY, check_unknown, enter, find, take_out};
+use super::{Allocation, Kind, MAP, TERRITORY, check_unknown, enter, find, put_back, take_out};
 use crate::cl::{DeviceType, HostBuffer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
@@ -51,9 +51,7 @@ pub(crate) fn free_pinned(address: usize) -> Result<()> {
         };
         return Err(Error::new(ErrorKind::InvalidValue, problem).argument("ptr", format_args!("{address:#x}")));
     };
-    let outcome = wait_for_all(allocation.context());
-    drop(allocation);
-    outcome
+    let_go(allocation)
 }
 
 /// Registers host memory of the program's own: pins it where that makes copies faster, and keeps its bounds.
@@ -108,21 +106,22 @@ pub(crate) fn unregister(address: usize) -> Result<()> {
             Error::new(ErrorKind::HostMemoryNotRegistered, problem).argument("ptr", format_args!("{address:#x}"))
         );
     };
-    let outcome = wait_for_all(allocation.context());
-    drop(allocation);
-    outcome
+    let_go(allocation)
 }
 
-/// Waits for the work of every device: copies of any of them take host memory that was pinned through another.
-fn wait_for_all(owner: &Arc<Context>) -> Result<()> {
-    let others = Device::all().into_iter().filter_map(Device::active_context);
-    others.filter(|other| !Arc::ptr_eq(other, owner)).fold(owner.synchronize(), |outcome, other| {
-        // What went wrong there is for those who wait for that work.
-        if let Err(failure) = other.lanes().wait_all() {
-            log::warn!("while waiting for work that may use host memory: {}", other.note(failure));
-        }
-        outcome
-    })
+/// Lets go of host memory after the work of every device: copies of any of them take what was pinned through another.
+fn let_go(allocation: Arc<Allocation>) -> Result<()> {
+    let contexts = || Device::all().into_iter().filter_map(Device::active_context);
+    let owner = Arc::clone(allocation.context());
+    // Where a wait is refused the memory may be in use.
+    if let Err(refusal) = contexts().chain([Arc::clone(&owner)]).try_for_each(|context| context.quiesce()) {
+        put_back(allocation);
+        return Err(refusal);
+    }
+    // What went wrong on other devices is for those who wait for that work.
+    let outcome = owner.synchronize();
+    drop(allocation);
+    outcome
 }
 
 /// The address by which kernels on the context's device reach pinned or registered host memory: its own.

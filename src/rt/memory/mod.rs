@@ -370,6 +370,14 @@ fn take_out(address: usize, wanted: impl FnOnce(&Allocation) -> bool) -> Option<
     Some(allocation)
 }
 
+/// Puts an allocation back that cannot be freed yet. Nothing comes in its way but the program's own memory, which it may
+/// have registered anew meanwhile.
+fn put_back(allocation: Arc<Allocation>) {
+    let (base, bytes) = (allocation.base(), allocation.bytes().max(1));
+    let outcome = MAP.write().insert(base, bytes, allocation);
+    drop(outcome);
+}
+
 /// Frees device or managed memory by its address, after all work of its device.
 ///
 /// # Errors
@@ -379,8 +387,12 @@ pub(crate) fn free(address: usize) -> Result<()> {
     let Some(allocation) = take_out(address, is_freed_here) else {
         return Err(why_not_free(address).argument("ptr", format_args!("{address:#x}")));
     };
-    allocation.context().memory().pools.forget(address);
     // The memory must not be reused while work may still touch it.
+    if let Err(refusal) = allocation.context().quiesce() {
+        put_back(allocation);
+        return Err(refusal);
+    }
+    allocation.context().memory().pools.forget(address);
     let outcome = allocation.context().synchronize();
     drop(allocation);
     outcome

@@ -351,6 +351,11 @@ impl Build {
         self.context.is_alive()
     }
 
+    /// Blocks until the context's work is done; an error says that it may not be.
+    pub(super) fn quiesce(&self) -> Result<()> {
+        self.context.quiesce()
+    }
+
     /// Blocks until the context's work is done.
     pub(super) fn synchronize(&self) -> Result<()> {
         self.context.synchronize()

@@ -237,6 +237,12 @@ impl Module {
         self.0.serial
     }
 
+    /// Blocks until no work can be using it.
+    pub(crate) fn quiesce(&self) -> Result<()> {
+        let builds = self.0.builds.lock().clone();
+        builds.iter().try_for_each(|build| build.quiesce())
+    }
+
     /// Ends the module, after all work of the devices that it was used on: its kernels cannot be launched and its
     /// symbols not found any more.
     pub(crate) fn unload(&self) -> Result<()> {

@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Streams hold their lanes open, so a missing one means that the stream ended meanwhile: `CL_INVALID_COMMAND_QUEUE`.
 const GONE: Failure = Failure { entry: "stream", status: -36 };
 
+/// How often a driver is asked to wait, before it is given up.
+const ATTEMPTS: u32 = 100;
+
 /// All lanes of one context.
 pub(crate) struct Lanes {
     cl: Arc<cl::Context>,
@@ -226,6 +229,23 @@ impl Lanes {
             state.busy(ids)
         };
         self.wait_for(&busy)
+    }
+
+    /// The same where an error would leave the device at work on memory that others take back: a driver that is short of
+    /// something is asked again.
+    pub(crate) fn wait_out(&self, id: LaneId) -> Result<()> {
+        let mut outcome = self.wait(id);
+        for _ in 1..ATTEMPTS {
+            match outcome {
+                Err(failure) if !failure.is_fault() => {
+                    log::warn!(target: "gridcl::cl", "{failure}");
+                    std::thread::yield_now();
+                    outcome = self.wait(id);
+                }
+                _ => break,
+            }
+        }
+        outcome
     }
 
     /// Blocks until all is done that the lane's next action has to come after.
@@ -560,8 +580,8 @@ impl State {
     /// Removes lanes of destroyed streams whose work is done.
     fn sweep(&mut self) {
         for id in std::mem::take(&mut self.closed) {
-            // A failed look settles the lane; the device's fault is found by those who wait for it.
-            if self.look(id).unwrap_or(true) {
+            // The device's fault is found by those who wait for it; after a mere refusal the work goes on.
+            if self.look(id).unwrap_or_else(|failure| failure.is_fault() || self.is_settled(id)) {
                 self.lanes[id.index()] = None;
                 self.order.remove(id);
             } else {
