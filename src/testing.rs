@@ -44,7 +44,7 @@ pub struct Live {
 
 impl Live {
     /// Whether no kind has more than before. An earlier test's thread may have let go of something meanwhile.
-    fn within(&self, before: &Self) -> bool {
+    pub fn within(&self, before: &Self) -> bool {
         let counts = |live: &Self| {
             let objects = [live.contexts, live.queues, live.events, live.programs, live.kernels];
             [objects.as_slice(), &[live.blocks, live.samplers]].concat()
@@ -101,7 +101,7 @@ impl Drop for Guard {
 
 /// Counts until it is no more than before, for a while: a thread that ends, or that carried a wait from one device
 /// to another, lets go of its objects a moment after their work is done.
-fn settled(before: &Live) -> Live {
+pub fn settled(before: &Live) -> Live {
     let start = Instant::now();
     loop {
         let now = live();
@@ -149,6 +149,11 @@ pub fn fail(entry: &str, after: u64, status: i32) {
 /// The same for so many calls in a row.
 pub fn fail_times(entry: &str, after: u64, status: i32, times: u64) {
     border::fail(entry, after, status, times);
+}
+
+/// Whether a planned fault is still to come.
+pub fn fault_is_to_come() -> bool {
+    border::fault_is_to_come()
 }
 
 /// Takes a planned fault back; answers whether it was still to come.

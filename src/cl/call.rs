@@ -158,6 +158,11 @@ pub(crate) mod testing {
         WATCHED.store(true, Relaxed);
     }
 
+    /// Whether a planned fault is still to come.
+    pub(crate) fn fault_is_to_come() -> bool {
+        WATCH.lock().fault.is_some()
+    }
+
     /// Takes a planned fault back; answers whether it was still to come.
     pub(crate) fn clear_fault() -> bool {
         let mut watch = WATCH.lock();

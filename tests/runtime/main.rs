@@ -25,6 +25,7 @@ mod steps;
 mod child;
 #[macro_use]
 mod peer;
+mod watchdog;
 mod work;
 
 mod array_tools;
@@ -46,6 +47,7 @@ mod errors;
 mod event_model;
 mod event_waits;
 mod events;
+mod faults;
 mod functions;
 mod futures;
 mod ipc;
