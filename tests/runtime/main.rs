@@ -80,6 +80,7 @@ mod pointers;
 mod pools;
 mod pools_kept;
 mod process;
+mod programs;
 mod random_copies;
 mod refused;
 mod registered;
