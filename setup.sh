@@ -7,7 +7,7 @@ readonly vendors_default=/etc/OpenCL/vendors
 
 usage() {
     cat <<'HELP'
-usage: ./setup.sh [--help]
+usage: ./setup.sh [--all-drivers] [--help]
 
 Makes this machine ready for `cargo test`. On Debian, Ubuntu and their kin it installs what is missing of
 
@@ -19,7 +19,10 @@ Makes this machine ready for `cargo test`. On Debian, Ubuntu and their kin it in
 with apt-get, through sudo where the user is not root. On other systems it says what to install, and fails only if
 there is no OpenCL driver.
 
-  -h, --help   print this text
+  --all-drivers  install too what CI tests with on Debian and Ubuntu: Mesa's rusticl, Oclgrind, and Intel's CPU runtime
+                 from PyPI in a virtual environment of its own (pinned; 450 MB) under GRIDCL_DRIVERS, which is
+                 ~/.local/share/gridcl/drivers unless it is set
+  -h, --help     print this text
 
 OCL_ICD_VENDORS, OPENCL_VENDOR_PATH and OCL_ICD_FILENAMES are honoured when it looks for drivers.
 
@@ -171,10 +174,52 @@ advise() {
     driver_found || fail "no OpenCL driver found"
 }
 
+# --- All drivers that CI tests with ------------------------------------------------------------------------------------
+
+# Newer ones may differ in what the tests expect of them.
+readonly intel_packages=(intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0)
+
+install_more_drivers() {
+    local folder=${GRIDCL_DRIVERS:-${XDG_DATA_HOME:-$HOME/.local/share}/gridcl/drivers}
+    have apt-get || fail "--all-drivers knows Debian and Ubuntu only"
+    missing=()
+    have oclgrind || missing+=(oclgrind)
+    [ -e "$vendors_default/rusticl.icd" ] || missing+=(mesa-opencl-icd)
+    [ -e "$vendors_default/pocl.icd" ] || missing+=(pocl-opencl-icd)
+    have python3 && python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+    if [ ${#missing[@]} -gt 0 ]; then
+        say "installing ${missing[*]}"
+        apt update || say "apt-get update failed; trying with the lists that are here"
+        apt install -y --no-install-recommends "${missing[@]}" || fail "apt-get could not install ${missing[*]}"
+    fi
+    if [ ! -e "$folder/intel/ready" ]; then
+        say "installing ${intel_packages[*]} in $folder/intel"
+        rm -rf "$folder/intel"
+        mkdir -p "$folder"
+        python3 -m venv "$folder/intel" || fail "no virtual environment in $folder/intel"
+        "$folder/intel/bin/pip" install --quiet --disable-pip-version-check "${intel_packages[@]}" ||
+            fail "pip could not install ${intel_packages[*]}"
+        slim "$folder/intel/lib"
+        touch "$folder/intel/ready"
+    fi
+    [ -e "$folder/intel/lib/libintelocl.so" ] || fail "there is no libintelocl.so in $folder/intel/lib"
+}
+
+# Takes out what no kernel needs, and the second copies that stand where links should.
+slim() {
+    local folder=$1 name versions
+    rm -f "$folder"/icx-lto.so* "$folder"/libtcm_debug* "$folder"/libtbbbind*
+    for name in libintelocl.so libcommon_clang.so; do
+        versions=("$folder/$name".[0-9]*)
+        [ ! -e "${versions[0]}" ] || ln -sf "${versions[0]##*/}" "$folder/$name"
+    done
+}
+
 main() {
-    local option
+    local option all=
     for option in "$@"; do
         case $option in
+        --all-drivers) all=yes ;;
         -h | --help)
             usage
             exit 0
@@ -188,13 +233,15 @@ main() {
     done
 
     find_missing
-    [ ${#missing[@]} -gt 0 ] || exit 0
-    if have apt-get; then
-        install_with_apt
-        say "ready"
-    else
-        advise
+    if [ ${#missing[@]} -gt 0 ]; then
+        if have apt-get; then
+            install_with_apt
+            say "ready"
+        else
+            advise
+        fi
     fi
+    [ -z "$all" ] || install_more_drivers
 }
 
 main "$@"

@@ -57,6 +57,7 @@ mod launch_arguments;
 mod launch_builder;
 mod launch_steps;
 mod launches;
+mod load;
 mod managed;
 mod memory;
 mod memory_awaited;
