@@ -198,3 +198,26 @@ pub fn tune_staging(tuning: Option<(usize, usize, usize, usize)>) {
 pub fn tune_patience(patience: Option<Duration>) {
     waiting::TUNED.store(patience.map_or(0, |patience| patience.as_millis().max(1) as u64), Relaxed);
 }
+
+/// What fuzzers feed with bytes, here and in `fuzz/`. Each function panics where a promise is broken.
+pub mod fuzz {
+    /// The text of a module, for the symbol rewriter.
+    pub fn symbol_rewriter(bytes: &[u8]) {
+        crate::rt::module::fuzz::text(bytes);
+    }
+
+    /// The name of a parameter's type, for the reader of signatures.
+    pub fn signature_parser(bytes: &[u8]) {
+        crate::rt::module::fuzz::type_name(bytes);
+    }
+
+    /// A module binary or an entry of the cache.
+    pub fn cache_reader(bytes: &[u8]) {
+        crate::rt::module::fuzz::binary(bytes);
+    }
+
+    /// The handle of an interprocess event.
+    pub fn ipc_handle(bytes: &[u8]) {
+        crate::rt::ipc::handle::fuzz(bytes);
+    }
+}

@@ -63,6 +63,21 @@ impl Parts {
     }
 }
 
+/// What a fuzzer may feed to the reader of handles: what is read is written in the same way, and any change is told.
+#[cfg(feature = "testing")]
+pub(crate) fn fuzz(bytes: &[u8]) {
+    let mut handle = [0; HANDLE_BYTES];
+    handle.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+    let mut signed = handle;
+    signed[SIGNED..].copy_from_slice(&checksum(&handle));
+    for handle in [handle, signed] {
+        if let Ok(parts) = Parts::parse(&handle) {
+            let written = parts.to_bytes();
+            assert!(written[..44] == handle[..44], "what was read is written in the same way");
+        }
+    }
+}
+
 /// Tells damage; it is no secret and proves nothing.
 fn checksum(bytes: &[u8; HANDLE_BYTES]) -> [u8; HANDLE_BYTES - SIGNED] {
     let digest = Sha256::digest(&bytes[..SIGNED]);

@@ -5,7 +5,7 @@
 //! is left behind by any end of either. Who recorded stands beside each record, so that a wait for the record of a
 //! process that died ends with an error ([`process`]). A wait in a stream is a gate that a thread opens ([`watch`]).
 
-mod handle;
+pub(crate) mod handle;
 mod memory;
 mod page;
 mod process;

@@ -4,6 +4,8 @@ pub(crate) mod binary;
 pub(crate) mod build;
 mod builder;
 pub(crate) mod cache;
+#[cfg(feature = "testing")]
+pub(crate) mod fuzz;
 pub(crate) mod growth;
 mod include;
 pub(crate) mod lexer;
