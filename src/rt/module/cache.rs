@@ -8,7 +8,7 @@ use lazy_static::lazy_static;
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -143,7 +143,9 @@ impl Cache {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
+        // Neither a link to somewhere else nor a pipe that nobody writes to.
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+        let mut file = File::options().read(true).custom_flags(flags).open(path)?;
         let about = file.metadata()?;
         // SAFETY: it has no precondition.
         let ours = about.uid() == unsafe { libc::geteuid() } && about.mode() & 0o022 == 0;

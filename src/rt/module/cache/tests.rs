@@ -141,3 +141,47 @@ fn sizes_have_units() {
         assert_eq!(parse_size(text), None, "{text}");
     }
 }
+
+#[test]
+fn an_entry_that_others_could_have_planted_is_not_read() {
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let cache = Cache::open(folder.path(), 1 << 20).unwrap();
+    let planted = elsewhere.path().join("planted");
+    fs::write(&planted, b"bytes").unwrap();
+    std::os::unix::fs::symlink(&planted, cache.path("link")).unwrap();
+    assert_eq!(cache.get("link"), None, "a link leads out of the folder");
+    let pipe = std::ffi::CString::new(cache.path("pipe").to_str().unwrap()).unwrap();
+    // SAFETY: the path is a NUL-terminated string.
+    assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+    assert_eq!(cache.get("pipe"), None, "a pipe is not waited for");
+    fs::create_dir(cache.path("folder")).unwrap();
+    assert_eq!(cache.get("folder"), None);
+    for mode in [0o620, 0o602, 0o666] {
+        cache.put("open", b"bytes");
+        fs::set_permissions(cache.path("open"), fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(cache.get("open"), None, "others may write to it: {mode:o}");
+    }
+    cache.put("large", b"bytes");
+    File::options().write(true).open(cache.path("large")).unwrap().set_len((1 << 20) + 1).unwrap();
+    assert_eq!(cache.get("large"), None, "it is larger than any entry");
+    cache.put("theirs", b"bytes");
+    assert!(cache.get("theirs").is_some());
+    // Only root can give a file away.
+    if std::os::unix::fs::chown(cache.path("theirs"), Some(12_345), None).is_ok() {
+        assert_eq!(cache.get("theirs"), None, "another user's");
+    }
+    // What is written replaces the link, not what it leads to.
+    cache.put("link", b"ours");
+    assert_eq!(cache.get("link").as_deref(), Some(&b"ours"[..]));
+    assert_eq!(fs::read(&planted).unwrap(), b"bytes");
+}
+
+#[test]
+fn a_folder_of_another_user_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    // Only root can give a folder away.
+    if std::os::unix::fs::chown(folder.path(), Some(12_345), None).is_ok() {
+        let error = Cache::open(folder.path(), 1000).unwrap_err().to_string();
+        assert!(error.contains("it belongs to user 12345"), "{error}");
+    }
+}
