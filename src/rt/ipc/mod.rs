@@ -30,6 +30,9 @@ use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 use watch::Watch;
 
+/// How often a driver is asked how a command ended.
+const ATTEMPTS: u32 = 100;
+
 /// A waiter looks this often whether the process that it waits for still runs.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -170,7 +173,9 @@ impl Entry {
         // Some drivers do not keep an event for its callback.
         let marker = Arc::clone(&marked.marker);
         let settle = move || {
-            entry.settle(!matches!(marker.progress(), Err(_) | Ok(Progress::Failed(_))));
+            // A driver that refuses to say how it ended has said that it has.
+            let ended = (0..ATTEMPTS).find_map(|_| marker.progress().ok());
+            entry.settle(!matches!(ended, Some(Progress::Failed(_))));
             drop((marker, under_way));
         };
         marked.marker.on_end(move || waker::tell(News::Run(Box::new(settle))))?;

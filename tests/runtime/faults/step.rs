@@ -64,7 +64,7 @@ impl Steps {
     fn expects_failure(&self, what: &str, detail: &str) -> &Planned {
         assert_eq!(self.refused, None, "one refusal by OpenCL fails one call, not {what} as well: {detail}");
         let planned = self.planned.as_ref().unwrap_or_else(|| panic!("{what} fails of itself: {detail}"));
-        assert!(detail.contains(&planned.entry), "{what} names the entry point: {detail}");
+        assert!(detail.contains(&planned.entry), "{what} names the entry point {}: {detail}", planned.entry);
         planned
     }
 
