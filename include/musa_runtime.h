@@ -894,7 +894,8 @@ musaError_t musaDeviceGetUuid(musaUuid_t* uuid, int device);
 musaError_t musaGetDeviceFlags(unsigned int* flags);
 
 /**
- * Keeps flags for the current device. How a thread waits is the OpenCL driver's choice.
+ * Sets flags of the current device: with the spin and yield flags threads stay awake while they wait for streams and
+ * events, with the blocking flag they wait in the OpenCL driver, with neither the runtime chooses. Others are kept.
  *
  * Errors: musaErrorInvalidValue for unknown bits or several ways to wait.
  */

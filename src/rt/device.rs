@@ -69,6 +69,19 @@ impl Slot {
 #[derive(Clone, Copy)]
 pub struct Device(&'static Slot);
 
+/// How a thread waits for a device; the flags of both dialects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Schedule {
+    /// As the runtime chooses.
+    Auto,
+    /// Awake, on its core.
+    Spin,
+    /// Awake, and others may run.
+    Yield,
+    /// In the driver's wait.
+    Sleep,
+}
+
 impl Device {
     /// How many devices there are; 0 where there is no OpenCL at all.
     pub fn count() -> usize {
@@ -229,9 +242,19 @@ impl Device {
         self.0.form
     }
 
-    /// Flags set by the program (`SetDeviceFlags`), kept for it and of no effect here.
+    /// Flags set by the program (`SetDeviceFlags`). Those that say how a thread waits have an effect.
     pub(crate) fn flags(self) -> u32 {
         self.0.flags.load(Relaxed)
+    }
+
+    /// How the program wants its threads to wait.
+    pub(crate) fn schedule(self) -> Schedule {
+        match self.flags() & 7 {
+            1 => Schedule::Spin,
+            2 => Schedule::Yield,
+            4 => Schedule::Sleep,
+            _ => Schedule::Auto,
+        }
     }
 
     /// Keeps flags for the program.

@@ -277,7 +277,8 @@ impl Record {
 
     pub(crate) fn wait(&self) -> Result<()> {
         let Some(marked) = &self.marked else { return self.entry.as_ref().map_or(Ok(()), ipc::Entry::wait) };
-        marked.flush().and_then(|()| marked.marker.wait()).map_err(|failure| self.context.note(failure))?;
+        let waited = marked.flush().and_then(|()| self.context.lanes().vigil().wait_for(&marked.marker));
+        waited.map_err(|failure| self.context.note(failure))?;
         self.settle(true);
         self.context.unsaved().save(&self.context);
         self.context.waited_for_event()

@@ -58,6 +58,27 @@ fn arguments_set(launch: impl FnOnce()) -> u64 {
 }
 
 both_dialects! {
+    fn a_thread_waits_as_the_device_flags_say() {
+        let _guard = guard();
+        let (cells, s, event) = (work::Cells::new(1), work::blocking(), work::untimed());
+        let mut expected = 0;
+        for (flags, awake) in [(SCHEDULE_SPIN, true), (SCHEDULE_YIELD, true), (SCHEDULE_BLOCKING_SYNC, false)] {
+            ok!(set_device_flags(flags));
+            let looks = |calls: &[(&str, u64)]| calls.iter().any(|&(entry, _)| entry == "clGetEventInfo");
+            cells.step(*s, 0, 3);
+            let ((), calls) = count_calls(|| ok!(stream_synchronize(*s)));
+            assert_eq!((looks(&calls), calls.contains(&(MARKER, 1))), (awake, awake), "{calls:?}");
+            cells.step(*s, 0, 5);
+            ok!(event_record(*event, *s));
+            let ((), calls) = count_calls(|| ok!(event_synchronize(*event)));
+            assert_eq!((looks(&calls), calls.contains(&("clWaitForEvents", 1))), (awake, !awake), "{calls:?}");
+            assert_eq!((event_query(*event), stream_query(*s)), (SUCCESS, SUCCESS));
+            expected = crate::work::stepped(crate::work::stepped(expected, 3), 5);
+            assert_eq!(cells.get(0), expected);
+        }
+        ok!(set_device_flags(0));
+    }
+
     fn a_launch_like_the_last_one_is_one_enqueue() {
         let _guard = guard();
         let (module, s) = (load!(KERNELS), work::blocking());

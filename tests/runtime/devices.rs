@@ -60,16 +60,12 @@ macro_rules! device_names {
                 [<$prefix DeviceLmemResizeToMax>] as LMEM_RESIZE_TO_MAX,
                 [<$prefix DeviceMapHost>] as MAP_HOST,
                 [<$prefix DeviceProp_t>] as Prop,
-                [<$prefix DeviceScheduleBlockingSync>] as SCHEDULE_BLOCKING_SYNC,
-                [<$prefix DeviceScheduleSpin>] as SCHEDULE_SPIN,
-                [<$prefix DeviceScheduleYield>] as SCHEDULE_YIELD,
                 [<$prefix DeviceTotalMem>] as device_total_mem,
                 [<$prefix DriverGetVersion>] as driver_get_version,
                 [<$prefix ErrorUnsupportedLimit>] as UNSUPPORTED_LIMIT,
                 [<$prefix GetDeviceFlags>] as get_device_flags,
                 [<$prefix LimitMallocHeapSize>] as MALLOC_HEAP_SIZE,
                 [<$prefix RuntimeGetVersion>] as runtime_get_version,
-                [<$prefix SetDeviceFlags>] as set_device_flags,
                 $attribute as Attribute, $clock as CLOCK_RATE, $limit as Limit,
             };
         }

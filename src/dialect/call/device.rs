@@ -231,8 +231,7 @@ pub(crate) unsafe fn flags<D: Dialect>(flags: *mut c_uint) -> Result<()> {
     Ok(())
 }
 
-/// `SetDeviceFlags`: how a waiting thread waits, and what was optional once. Kept for the program; OpenCL drivers
-/// choose how to wait.
+/// `SetDeviceFlags`: how a waiting thread waits, and what was optional once, which is kept for the program.
 pub(crate) fn set_flags<D: Dialect>(flags: c_uint, schedule: c_uint, known: c_uint) -> Result<()> {
     super::check_flags(flags, known)?;
     let ways = flags & schedule;

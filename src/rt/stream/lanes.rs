@@ -7,6 +7,7 @@
 use super::order::{Class, LaneId, Order};
 use super::progress::Progress as Count;
 pub(crate) use super::progress::Ticket;
+use super::vigil::Vigil;
 use super::worker::Worker;
 use crate::cl::queue::Priority;
 use crate::cl::status::Result;
@@ -25,6 +26,7 @@ const ATTEMPTS: u32 = 100;
 /// All lanes of one context.
 pub(crate) struct Lanes {
     cl: Arc<cl::Context>,
+    vigil: Vigil,
     state: Mutex<State>,
 }
 
@@ -76,7 +78,12 @@ impl Lanes {
     pub(crate) fn new(context: &Arc<cl::Context>, device: Device) -> Self {
         let lanes = vec![Some(Lane::new(Order::LEGACY, None))];
         let state = State { device, order: Order::new(), lanes, closed: Vec::new() };
-        Self { cl: Arc::clone(context), state: Mutex::new(state) }
+        Self { cl: Arc::clone(context), vigil: Vigil::new(device), state: Mutex::new(state) }
+    }
+
+    /// How threads wait for the device.
+    pub(crate) fn vigil(&self) -> &Vigil {
+        &self.vigil
     }
 
     /// A new lane without a queue yet.
@@ -366,7 +373,7 @@ impl Lanes {
             }
         }
         for lane in busy {
-            let finished = lane.queue.finish();
+            let finished = self.vigil.finish(&lane.queue);
             // What a device that failed still had to do is over; after a mere refusal it goes on.
             if finished.map_or_else(Failure::is_fault, |()| true) {
                 self.state.lock().settle(&lane.ticket);

@@ -5,6 +5,7 @@ pub(crate) mod lanes;
 pub(crate) mod order;
 mod progress;
 pub(crate) mod uses;
+pub(crate) mod vigil;
 pub(crate) mod waker;
 pub(crate) mod worker;
 

@@ -100,7 +100,8 @@ runtime_api! {
     /// Errors: `musaErrorInvalidValue` for null.
     call(unsafe) musaGetDeviceFlags(flags: *mut c_uint) => device::flags::<Musa>(flags);
 
-    /// Keeps flags for the current device. How a thread waits is the OpenCL driver's choice.
+    /// Sets flags of the current device: with the spin and yield flags threads stay awake while they wait for streams and
+    /// events, with the blocking flag they wait in the OpenCL driver, with neither the runtime chooses. Others are kept.
     ///
     /// Errors: `musaErrorInvalidValue` for unknown bits or several ways to wait.
     call musaSetDeviceFlags(flags: c_uint)
