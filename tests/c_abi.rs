@@ -18,5 +18,7 @@ mod install;
 mod programs;
 #[path = "c_abi/tools.rs"]
 mod tools;
+#[path = "c_abi/trace.rs"]
+mod trace;
 #[path = "c_abi/values.rs"]
 mod values;

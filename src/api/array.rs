@@ -9,6 +9,7 @@ use crate::rt::launch::args::{Argument, KernelArg};
 use crate::rt::memory;
 use crate::rt::memory::array::{ImageFormat, ImageType, Sample, Spec};
 use crate::rt::stream::Stream;
+use crate::trace;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -178,7 +179,9 @@ impl<T: Texel> Array<T> {
     /// # Errors
     /// [`ErrorKind::InvalidValue`] when there are not as many elements; nothing is written then.
     pub fn upload(&mut self, stream: &Stream, data: &[T]) -> Result<()> {
-        self.upload_part(stream, [0; 3], self.size(), data)
+        trace::observe("Array::upload", &[("len", &data.len()), ("stream", &stream)], || {
+            self.upload_part(stream, [0; 3], self.size(), data)
+        })
     }
 
     /// Copies all elements to `data`, after all work of `stream` so far. Blocks until they are there.
@@ -186,7 +189,9 @@ impl<T: Texel> Array<T> {
     /// # Errors
     /// As [`upload`](Self::upload), and what the device reported about that work.
     pub fn download(&self, stream: &Stream, data: &mut [T]) -> Result<()> {
-        self.download_part(stream, [0; 3], self.size(), data)
+        trace::observe("Array::download", &[("len", &data.len()), ("stream", &stream)], || {
+            self.download_part(stream, [0; 3], self.size(), data)
+        })
     }
 
     /// The same as [`upload`](Self::upload) for a box of `size` elements from the element at `at` on, both as x, y and z:

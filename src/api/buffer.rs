@@ -6,6 +6,7 @@ use crate::rt::device::Device;
 use crate::rt::launch::args::{Argument, KernelArg};
 use crate::rt::memory::{self, Allocation, Kind};
 use crate::rt::stream::Stream;
+use crate::trace;
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use std::marker::PhantomData;
@@ -47,10 +48,12 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`] when the device has no room.
     pub fn zeroed(stream: &Stream, len: usize) -> Result<Self> {
-        // SAFETY: filled before anything can read it.
-        let mut buffer = unsafe { Self::uninit(stream.device(), len) }?;
-        stream.fill(&mut buffer, 0)?;
-        Ok(buffer)
+        trace::observe("DeviceBuffer::zeroed", &[("stream", &stream), ("len", &len)], || {
+            // SAFETY: filled before anything can read it.
+            let mut buffer = unsafe { Self::uninit(stream.device(), len) }?;
+            stream.fill(&mut buffer, 0)?;
+            Ok(buffer)
+        })
     }
 
     /// Memory with a copy of `data`, which may change as soon as this returns.
@@ -58,10 +61,12 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`] when the device has no room.
     pub fn from_slice(stream: &Stream, data: &[T]) -> Result<Self> {
-        // SAFETY: written before anything can read it.
-        let mut buffer = unsafe { Self::uninit(stream.device(), data.len()) }?;
-        stream.upload(data, &mut buffer)?;
-        Ok(buffer)
+        trace::observe("DeviceBuffer::from_slice", &[("stream", &stream), ("len", &data.len())], || {
+            // SAFETY: written before anything can read it.
+            let mut buffer = unsafe { Self::uninit(stream.device(), data.len()) }?;
+            stream.upload(data, &mut buffer)?;
+            Ok(buffer)
+        })
     }
 
     /// The contents, after all work of `stream` so far.
@@ -69,7 +74,9 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Errors
     /// What the device reported about that work.
     pub fn to_vec(&self, stream: &Stream) -> Result<Vec<T>> {
-        self.slice(..).to_vec(stream)
+        trace::observe("DeviceBuffer::to_vec", &[("len", &self.len()), ("stream", &stream)], || {
+            self.slice(..).to_vec(stream)
+        })
     }
 }
 
@@ -283,8 +290,10 @@ impl Stream {
     /// # Errors
     /// What the device reported about earlier work.
     pub fn fill<T: Pod>(&self, target: &mut DeviceBuffer<T>, byte: u8) -> Result<()> {
-        let all = (target.len, size_of::<T>());
-        fill::set(self, target.allocation.base(), &Pattern::byte(byte), all, Mode::Async)
+        trace::observe("Stream::fill", &[("stream", &self), ("len", &target.len()), ("byte", &byte)], || {
+            let all = (target.len, size_of::<T>());
+            fill::set(self, target.allocation.base(), &Pattern::byte(byte), all, Mode::Async)
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use super::pinned::{PinnedBuffer, PinnedSlice, PinnedSliceMut};
 use crate::error::Result;
 use crate::rt::copy::{CopyKind, Extent, Mode, Pattern, Pitch, Region, copy_region, fill};
 use crate::rt::stream::Stream;
+use crate::trace;
 use bytemuck::Pod;
 
 /// What a copy may read while the program goes on: device, pitched, managed and pinned buffers, parts of them, and
@@ -54,7 +55,9 @@ impl Stream {
     /// # Errors
     /// [`ErrorKind::InvalidValue`](crate::ErrorKind) when the lengths differ; nothing is copied then.
     pub fn upload<T: Pod>(&self, data: &[T], target: impl Target<T>) -> Result<()> {
-        self.upload_from(data, Layout::Row, &target)
+        trace::observe("Stream::upload", &[("stream", &self), ("len", &data.len())], || {
+            self.upload_from(data, Layout::Row, &target)
+        })
     }
 
     /// The same where the rows begin `step` elements apart in `data`; slices follow each other like rows. `target` says
@@ -65,7 +68,9 @@ impl Stream {
     /// [`ErrorKind::InvalidValue`](crate::ErrorKind) when `data` is too short or `target` has no rows; nothing is copied
     /// then.
     pub fn upload_rows<T: Pod>(&self, data: &[T], step: usize, target: impl Target<T>) -> Result<()> {
-        self.upload_from(data, Layout::Stepped(step), &target)
+        trace::observe("Stream::upload_rows", &[("stream", &self), ("len", &data.len()), ("step", &step)], || {
+            self.upload_from(data, Layout::Stepped(step), &target)
+        })
     }
 
     fn upload_from<T: Pod>(&self, data: &[T], layout: Layout, target: &impl Target<T>) -> Result<()> {
@@ -83,7 +88,9 @@ impl Stream {
     /// [`ErrorKind::InvalidValue`](crate::ErrorKind) when the lengths differ; what the device reported about earlier
     /// work.
     pub fn download<T: Pod>(&self, source: impl Source<T>, data: &mut [T]) -> Result<()> {
-        self.download_to(&source, data, Layout::Row)
+        trace::observe("Stream::download", &[("stream", &self), ("len", &data.len())], || {
+            self.download_to(&source, data, Layout::Row)
+        })
     }
 
     /// The same where the rows begin `step` elements apart in `data`; what lies between them stays as it is.
@@ -91,7 +98,9 @@ impl Stream {
     /// # Errors
     /// As [`upload_rows`](Self::upload_rows); what the device reported about earlier work.
     pub fn download_rows<T: Pod>(&self, source: impl Source<T>, data: &mut [T], step: usize) -> Result<()> {
-        self.download_to(&source, data, Layout::Stepped(step))
+        trace::observe("Stream::download_rows", &[("stream", &self), ("len", &data.len()), ("step", &step)], || {
+            self.download_to(&source, data, Layout::Stepped(step))
+        })
     }
 
     fn download_to<T: Pod>(&self, source: &impl Source<T>, data: &mut [T], layout: Layout) -> Result<()> {
@@ -107,13 +116,15 @@ impl Stream {
     /// # Errors
     /// [`ErrorKind::InvalidValue`](crate::ErrorKind) when the lengths or shapes differ; nothing is copied then.
     pub fn copy<T: Pod>(&self, source: impl Source<T>, target: impl Target<T>) -> Result<()> {
-        let region = fit(side(&target), side(&source), size_of::<T>())?;
-        settle_host_ends(&source, &target)?;
-        // SAFETY: both ends are kept alive by the runtime until the copy is done.
-        unsafe { self.run_copy(target.start(), source.start(), region) }?;
-        source.used_by(self);
-        target.used_by(self);
-        Ok(())
+        trace::observe("Stream::copy", &[("stream", &self), ("elements", &source.elements())], || {
+            let region = fit(side(&target), side(&source), size_of::<T>())?;
+            settle_host_ends(&source, &target)?;
+            // SAFETY: both ends are kept alive by the runtime until the copy is done.
+            unsafe { self.run_copy(target.start(), source.start(), region) }?;
+            source.used_by(self);
+            target.used_by(self);
+            Ok(())
+        })
     }
 
     /// Sets every element of `target` to `value`, in stream order.
@@ -130,15 +141,17 @@ impl Stream {
     /// # Errors
     /// What the device reported about earlier work.
     pub fn fill_with<T: Pod>(&self, target: impl Target<T>, value: T) -> Result<()> {
-        let side = side(&target);
-        let Region { extent, to: pitch, .. } = fit(side, side, size_of::<T>())?;
-        if extent.is_empty() {
-            return Ok(());
-        }
-        let filled = self.fill_all(&target, pitch, extent, value);
-        // Also where it failed: some of it may be under way.
-        target.used_by(self);
-        filled
+        trace::observe("Stream::fill_with", &[("stream", &self), ("elements", &target.elements())], || {
+            let side = side(&target);
+            let Region { extent, to: pitch, .. } = fit(side, side, size_of::<T>())?;
+            if extent.is_empty() {
+                return Ok(());
+            }
+            let filled = self.fill_all(&target, pitch, extent, value);
+            // Also where it failed: some of it may be under way.
+            target.used_by(self);
+            filled
+        })
     }
 
     fn fill_all<T: Pod>(&self, target: &impl Target<T>, pitch: Pitch, extent: Extent, value: T) -> Result<()> {

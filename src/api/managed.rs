@@ -10,6 +10,7 @@ use crate::rt::memory::{self, Allocation, Kind, hints};
 use crate::rt::runtime::is_forked;
 use crate::rt::stream::Stream;
 use crate::rt::stream::uses::Uses;
+use crate::trace;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -66,12 +67,14 @@ impl<T: Pod> ManagedBuffer<T> {
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory) when there is no room,
     /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) where the device has none of it.
     pub fn new(device: Device, len: usize) -> Result<Self> {
-        let bytes = element_bytes::<T>(len)?;
-        let allocation = memory::allocate(&device.context()?, bytes.max(1), Kind::Managed)?;
-        // SAFETY: fresh memory is the host's, and that large.
-        unsafe { std::ptr::write_bytes(allocation.base() as *mut u8, 0, bytes) };
-        allocation.context().memory().managed().attach(allocation.base(), Attach::Global);
-        Ok(Self { allocation, len, uses: Uses::default(), element: PhantomData })
+        trace::observe("ManagedBuffer::new", &[("device", &device), ("len", &len)], || {
+            let bytes = element_bytes::<T>(len)?;
+            let allocation = memory::allocate(&device.context()?, bytes.max(1), Kind::Managed)?;
+            // SAFETY: fresh memory is the host's, and that large.
+            unsafe { std::ptr::write_bytes(allocation.base() as *mut u8, 0, bytes) };
+            allocation.context().memory().managed().attach(allocation.base(), Attach::Global);
+            Ok(Self { allocation, len, uses: Uses::default(), element: PhantomData })
+        })
     }
 
     /// The elements to read, once what writes them is done.
@@ -98,10 +101,16 @@ impl<T: Pod> ManagedBuffer<T> {
     /// # Errors
     /// When the device was reset.
     pub fn prefetch(&self, stream: &Stream, to_host: bool) -> Result<()> {
-        let to = if to_host { Location::Host } else { Location::Device(stream.device().ordinal()) };
-        hints::prefetch(stream, self.allocation.base(), self.allocation.bytes(), to)?;
-        self.uses.written_by(stream);
-        Ok(())
+        trace::observe(
+            "ManagedBuffer::prefetch",
+            &[("len", &self.len()), ("stream", &stream), ("to_host", &to_host)],
+            || {
+                let to = if to_host { Location::Host } else { Location::Device(stream.device().ordinal()) };
+                hints::prefetch(stream, self.allocation.base(), self.allocation.bytes(), to)?;
+                self.uses.written_by(stream);
+                Ok(())
+            },
+        )
     }
 }
 

@@ -6,6 +6,7 @@ use crate::rt::device::Device;
 use crate::rt::launch::args::{Argument, KernelArg};
 use crate::rt::memory::{self, Allocation, host};
 use crate::rt::stream::uses::Uses;
+use crate::trace;
 use bytemuck::Pod;
 use std::fmt;
 use std::marker::PhantomData;
@@ -47,16 +48,18 @@ impl<T: Pod> PinnedBuffer<T> {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory) when there is no more memory that can be pinned.
     pub fn new(device: Device, len: usize) -> Result<Self> {
-        let bytes = element_bytes::<T>(len)?;
-        let allocation = match bytes {
-            0 => None,
-            _ => Some(host::allocate_pinned(&device.context()?, bytes, 0)?),
-        };
-        if let Some(allocation) = &allocation {
-            // SAFETY: the memory is ours alone and that large.
-            unsafe { std::ptr::write_bytes(allocation.base() as *mut u8, 0, bytes) };
-        }
-        Ok(Self { allocation, len, uses: Uses::default(), element: PhantomData })
+        trace::observe("PinnedBuffer::new", &[("device", &device), ("len", &len)], || {
+            let bytes = element_bytes::<T>(len)?;
+            let allocation = match bytes {
+                0 => None,
+                _ => Some(host::allocate_pinned(&device.context()?, bytes, 0)?),
+            };
+            if let Some(allocation) = &allocation {
+                // SAFETY: the memory is ours alone and that large.
+                unsafe { std::ptr::write_bytes(allocation.base() as *mut u8, 0, bytes) };
+            }
+            Ok(Self { allocation, len, uses: Uses::default(), element: PhantomData })
+        })
     }
 
     /// The elements to read, once what writes the buffer is done.

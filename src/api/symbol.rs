@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::copy::{CopyKind, Mode, copy};
 use crate::rt::module::{Module, Symbol};
 use crate::rt::stream::Stream;
+use crate::trace;
 use bytemuck::Pod;
 
 impl Module {
@@ -29,10 +30,12 @@ impl Module {
     /// [`ErrorKind::NotFound`] where the module declares no such symbol, [`ErrorKind::InvalidValue`] for more data than
     /// it holds; nothing is written then.
     pub fn write_symbol<T: Pod>(&self, stream: &Stream, name: &str, data: &[T]) -> Result<()> {
-        let symbol = self.holding(stream, name, size_of_val(data))?;
-        let from = data.as_ptr() as usize;
-        // SAFETY: the slice is valid for the call, and the copy is done with it when it returns.
-        unsafe { copy(stream, symbol.address(), from, size_of_val(data), CopyKind::HostToDevice, Mode::Async) }
+        trace::observe("Module::write_symbol", &[("stream", &stream), ("name", &name), ("len", &data.len())], || {
+            let symbol = self.holding(stream, name, size_of_val(data))?;
+            let from = data.as_ptr() as usize;
+            // SAFETY: the slice is valid for the call, and the copy is done with it when it returns.
+            unsafe { copy(stream, symbol.address(), from, size_of_val(data), CopyKind::HostToDevice, Mode::Async) }
+        })
     }
 
     /// Reads a symbol from its start on, after all work of the stream so far. Blocks until `data` is there.
@@ -40,10 +43,12 @@ impl Module {
     /// # Errors
     /// As [`write_symbol`](Self::write_symbol), and what the device reported about earlier work.
     pub fn read_symbol<T: Pod>(&self, stream: &Stream, name: &str, data: &mut [T]) -> Result<()> {
-        let symbol = self.holding(stream, name, size_of_val(data))?;
-        let (to, bytes) = (data.as_mut_ptr() as usize, size_of_val(data));
-        // SAFETY: the slice is valid for the call, which returns when the copy is done.
-        unsafe { copy(stream, to, symbol.address(), bytes, CopyKind::DeviceToHost, Mode::Async) }
+        trace::observe("Module::read_symbol", &[("stream", &stream), ("name", &name), ("len", &data.len())], || {
+            let symbol = self.holding(stream, name, size_of_val(data))?;
+            let (to, bytes) = (data.as_mut_ptr() as usize, size_of_val(data));
+            // SAFETY: the slice is valid for the call, which returns when the copy is done.
+            unsafe { copy(stream, to, symbol.address(), bytes, CopyKind::DeviceToHost, Mode::Async) }
+        })
     }
 
     fn holding(&self, stream: &Stream, name: &str, bytes: usize) -> Result<Symbol> {

@@ -8,6 +8,7 @@ use super::call::{Live, Object, call, raw};
 use super::context::Context;
 use super::queue::Queue;
 use super::status::{Failure, Result};
+use super::watch::{Kind, slot};
 use cl3::memory::CL_MEM_READ_WRITE;
 use cl3::types::{CL_FALSE, cl_image_desc, cl_image_format, cl_mem, cl_sampler};
 use std::ffi::c_void;
@@ -258,7 +259,7 @@ impl Queue {
                 from as *const c_void,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Write, 0),
             ))
         })
     }
@@ -283,7 +284,7 @@ impl Queue {
                 to as *mut c_void,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Read, 0),
             ))
         })
     }
@@ -303,7 +304,7 @@ impl Queue {
                 region.as_ptr(),
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Copy, 0),
             ))
         })
     }
@@ -323,7 +324,7 @@ impl Queue {
                 region.as_ptr(),
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Copy, 0),
             ))
         })
     }
@@ -343,7 +344,7 @@ impl Queue {
                 to.1,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Copy, 0),
             ))
         })
     }
@@ -362,7 +363,7 @@ impl Queue {
                 region.as_ptr(),
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Fill, 0),
             ))
         })
     }

@@ -20,6 +20,7 @@ pub(crate) mod platform;
 pub(crate) mod program;
 pub(crate) mod queue;
 pub(crate) mod status;
+pub(crate) mod watch;
 
 pub(crate) use block::{Buffer, HostBuffer, Svm};
 pub(crate) use caps::{Caps, DeviceType};

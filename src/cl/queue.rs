@@ -6,6 +6,7 @@ use super::context::Context;
 use super::event::Event;
 use super::kernel::Kernel;
 use super::status::Result;
+use super::watch::{self, Kind, slot};
 use cl3::command_queue::CL_QUEUE_PROFILING_ENABLE;
 use cl3::types::{CL_FALSE, CL_TRUE, cl_bool, cl_command_queue, cl_event};
 use smallvec::SmallVec;
@@ -40,6 +41,12 @@ pub(crate) struct Rect {
     pub(crate) host: [usize; 2],
 }
 
+impl Rect {
+    fn bytes(&self) -> usize {
+        self.extent.iter().product()
+    }
+}
+
 /// A hint of how urgent a queue is (`cl_khr_priority_hints`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Priority {
@@ -63,6 +70,7 @@ impl Queue {
     /// Makes a queue; with `profiling` its markers carry times, and each event of it costs more.
     pub(crate) fn new(context: &Context, profiling: bool, priority: Option<Priority>) -> Result<Self> {
         let mut properties: SmallVec<[u64; 5]> = SmallVec::new();
+        let profiling = profiling || watch::is_on();
         if profiling {
             properties.extend([QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE]);
         }
@@ -140,7 +148,7 @@ impl Queue {
                 local.as_ptr(),
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Kernel, 0),
             ))
         })
     }
@@ -161,7 +169,7 @@ impl Queue {
                 bytes,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Copy, bytes),
             ))
         })
     }
@@ -183,7 +191,7 @@ impl Queue {
                 flags,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Migrate, bytes),
             ))
         })
     }
@@ -204,7 +212,7 @@ impl Queue {
                 from as *const c_void,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Write, bytes),
             ))
         })
     }
@@ -225,7 +233,7 @@ impl Queue {
                 to as *mut c_void,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Read, bytes),
             ))
         })
     }
@@ -252,7 +260,7 @@ impl Queue {
                 from as *const c_void,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Write, rect.bytes()),
             ))
         })
     }
@@ -279,7 +287,7 @@ impl Queue {
                 to as *mut c_void,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Read, rect.bytes()),
             ))
         })
     }
@@ -288,7 +296,17 @@ impl Queue {
     pub(crate) fn copy(&self, to: (&Buffer, usize), from: (&Buffer, usize), bytes: usize) -> Result<()> {
         // SAFETY: the runtime has checked both ranges; OpenCL refuses an overlap.
         call("clEnqueueCopyBuffer", || {
-            raw!(clEnqueueCopyBuffer(self.raw, from.0.raw(), to.0.raw(), from.1, to.1, bytes, 0, null(), null_mut(),))
+            raw!(clEnqueueCopyBuffer(
+                self.raw,
+                from.0.raw(),
+                to.0.raw(),
+                from.1,
+                to.1,
+                bytes,
+                0,
+                null(),
+                slot(Kind::Copy, bytes),
+            ))
         })
     }
 
@@ -307,7 +325,7 @@ impl Queue {
                 bytes,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Fill, bytes),
             ))
         })
     }
@@ -325,7 +343,7 @@ impl Queue {
                 bytes,
                 0,
                 null(),
-                null_mut(),
+                slot(Kind::Fill, bytes),
             ))
         })
     }

@@ -11,6 +11,7 @@ use super::module::growth::Unsaved;
 use super::runtime::refuse_here;
 use super::stream::lanes::{Join, Lanes, Ticket};
 use super::stream::order::{LaneId, Order};
+use super::timeline;
 use crate::cl::platform::DeviceId;
 use crate::cl::{self, Caps, DeviceType, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
@@ -48,6 +49,7 @@ impl Context {
     /// Makes the context of a device.
     pub(super) fn new(device: Device, id: DeviceId) -> Result<Arc<Self>> {
         static SERIAL: AtomicU64 = AtomicU64::new(1);
+        timeline::prepare();
         let cl = Arc::new(cl::Context::new(id)?);
         let service = Arc::new(Queue::new(&cl, false, None)?);
         Ok(Arc::new(Self {
@@ -164,7 +166,7 @@ impl Context {
         enqueue: impl FnOnce(&Arc<Queue>) -> Result<T, Failure>,
     ) -> Result<(T, Ticket)> {
         self.check()?;
-        self.lanes.submit(lane, join, enqueue).map_err(|failure| self.note(failure))
+        self.lanes.submit(lane, join, timeline::watched(self, lane, enqueue)).map_err(|failure| self.note(failure))
     }
 
     /// Blocks until a lane is done.
@@ -237,6 +239,7 @@ impl Context {
     /// the host's again where no stream may use it.
     pub(crate) fn catch_up(&self) -> Result<()> {
         self.let_prints_out();
+        timeline::collect(self);
         self.memory.managed().restore(self).map_err(|failure| self.note(failure))
     }
 
@@ -292,6 +295,7 @@ impl Context {
     pub(super) fn end(&self) -> Result<()> {
         let outcome = self.lanes.wait_all().map_err(|failure| self.note(failure));
         self.let_prints_out();
+        timeline::collect(self);
         self.alive.store(false, Ordering::Release);
         super::memory::forget_all_of(self);
         super::module::symbol::forget_dead();

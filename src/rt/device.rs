@@ -7,6 +7,7 @@ use super::stream::Stream;
 use crate::cl::platform::DeviceId;
 use crate::cl::{Caps, DeviceType, ext};
 use crate::error::{Error, Result};
+use crate::trace;
 use parking_lot::{Mutex, RwLock};
 use std::fmt;
 use std::sync::Arc;
@@ -204,7 +205,7 @@ impl Device {
     /// # Errors
     /// What the device reported about that work.
     pub fn synchronize(self) -> Result<()> {
-        self.context()?.synchronize()
+        trace::observe("Device::synchronize", &[("device", &self)], || self.context()?.synchronize())
     }
 
     /// Waits for the device, then ends everything made on it: memory, streams, events and modules.
@@ -212,10 +213,12 @@ impl Device {
     /// # Errors
     /// What the device reported about work that was still going on; it is reset all the same.
     pub fn reset(self) -> Result<()> {
-        runtime()?;
-        let old = self.0.primary.write().take();
-        self.0.flags.store(0, Relaxed);
-        old.map_or(Ok(()), |legacy| legacy.context().end())
+        trace::observe("Device::reset", &[("device", &self)], || {
+            runtime()?;
+            let old = self.0.primary.write().take();
+            self.0.flags.store(0, Relaxed);
+            old.map_or(Ok(()), |legacy| legacy.context().end())
+        })
     }
 
     /// The stream that takes part when no other is named ("default", "null" or "legacy" stream). It waits for all

@@ -6,8 +6,10 @@ use super::ipc::{self, HANDLE_BYTES};
 use super::stream::Stream;
 use super::stream::lanes::Marked;
 use super::stream::waker;
+use super::timeline;
 use crate::cl::Progress;
 use crate::error::{Error, ErrorKind, Result};
+use crate::trace;
 use bitflags::bitflags;
 use parking_lot::Mutex;
 use std::fmt;
@@ -85,16 +87,18 @@ impl Event {
     /// [`ErrorKind::InvalidValue`] for an interprocess event that keeps times; when the device's context cannot be
     /// made.
     pub fn with_flags(device: Device, flags: EventFlags) -> Result<Self> {
-        let context = device.context()?;
-        if !flags.contains(EventFlags::INTERPROCESS) {
-            return Ok(Self::made(context, flags, None));
-        }
-        if !flags.contains(EventFlags::DISABLE_TIMING) {
-            return Err(Error::new(ErrorKind::InvalidValue, "an interprocess event keeps no times")
-                .argument("flags", format_args!("{:#x}", flags.bits()))
-                .help("add the flag DisableTiming"));
-        }
-        Ok(Self::made(context, flags, Some(ipc::Shared::create()?)))
+        trace::observe("Event::new", &[("device", &device), ("flags", &flags)], || {
+            let context = device.context()?;
+            if !flags.contains(EventFlags::INTERPROCESS) {
+                return Ok(Self::made(context, flags, None));
+            }
+            if !flags.contains(EventFlags::DISABLE_TIMING) {
+                return Err(Error::new(ErrorKind::InvalidValue, "an interprocess event keeps no times")
+                    .argument("flags", format_args!("{:#x}", flags.bits()))
+                    .help("add the flag DisableTiming"));
+            }
+            Ok(Self::made(context, flags, Some(ipc::Shared::create()?)))
+        })
     }
 
     /// The event of another process whose [`ipc_handle`](Self::ipc_handle) this is, as an event of `device`.
@@ -141,24 +145,27 @@ impl Event {
     /// # Errors
     /// [`ErrorKind::InvalidHandle`] when the stream belongs to another device.
     pub fn record(&self, stream: &Stream) -> Result<()> {
-        let context = stream.context();
-        if !Arc::ptr_eq(context, &self.0.context) {
-            return Err(Error::new(ErrorKind::InvalidHandle, format!("the event belongs to {}", self.device()))
-                .argument("stream", format_args!("a stream of {}", context.device()))
-                .help("record an event in streams of its own device"));
-        }
-        context.check()?;
-        let lanes = context.lanes();
-        let mark = || {
-            if self.keeps_time() { lanes.mark_time(stream.lane()).map(Some) } else { lanes.mark(stream.lane()) }
-                .map_err(|failure| context.note(failure))
-        };
-        let (marked, entry) = match &self.0.shared {
-            Some(shared) => shared.record(context, mark).map(|(marked, entry)| (marked, Some(entry)))?,
-            None => (mark()?, None),
-        };
-        *self.0.record.lock() = Some(Record { context: Arc::clone(context), marked, entry });
-        Ok(())
+        trace::observe("Event::record", &[("event", &self), ("stream", &stream)], || {
+            let context = stream.context();
+            if !Arc::ptr_eq(context, &self.0.context) {
+                return Err(Error::new(ErrorKind::InvalidHandle, format!("the event belongs to {}", self.device()))
+                    .argument("stream", format_args!("a stream of {}", context.device()))
+                    .help("record an event in streams of its own device"));
+            }
+            context.check()?;
+            let lanes = context.lanes();
+            let mark = || {
+                if self.keeps_time() { lanes.mark_time(stream.lane()).map(Some) } else { lanes.mark(stream.lane()) }
+                    .map_err(|failure| context.note(failure))
+            };
+            let (marked, entry) = match &self.0.shared {
+                Some(shared) => shared.record(context, mark).map(|(marked, entry)| (marked, Some(entry)))?,
+                None => (mark()?, None),
+            };
+            timeline::recorded(context, stream.lane(), marked.as_ref().map(|marked| &marked.marker));
+            *self.0.record.lock() = Some(Record { context: Arc::clone(context), marked, entry });
+            Ok(())
+        })
     }
 
     /// Whether the work before the latest record is done; true for an event that was never recorded. Never waits.
@@ -177,9 +184,11 @@ impl Event {
     /// # Errors
     /// As [`is_done`](Self::is_done).
     pub fn synchronize(&self) -> Result<()> {
-        self.0.context.check()?;
-        let Some(record) = self.latest() else { return Ok(()) };
-        if self.0.flags.contains(EventFlags::BLOCKING_SYNC) { record.sleep() } else { record.wait() }
+        trace::observe("Event::synchronize", &[("event", &self)], || {
+            self.0.context.check()?;
+            let Some(record) = self.latest() else { return Ok(()) };
+            if self.0.flags.contains(EventFlags::BLOCKING_SYNC) { record.sleep() } else { record.wait() }
+        })
     }
 
     /// Milliseconds from `earlier` to this event, negative when they are the other way round. Resolution is the
@@ -189,24 +198,26 @@ impl Event {
     /// [`ErrorKind::InvalidHandle`] when one of them was never recorded, keeps no time, or belongs to another
     /// device; [`ErrorKind::NotReady`] while one is pending.
     pub fn elapsed_since(&self, earlier: &Self) -> Result<f32> {
-        let (start, stop) = (earlier.timed_record("start")?, self.timed_record("stop")?);
-        if earlier.device() != self.device() {
-            return Err(Error::new(ErrorKind::InvalidHandle, "the events belong to different devices")
-                .argument("stop", format_args!("an event of {}", self.device()))
-                .help("clocks of two devices have nothing in common"));
-        }
-        for (name, record) in [("start", &start), ("stop", &stop)] {
-            if !record.is_done()? {
-                return Err(Error::new(ErrorKind::NotReady, "the work before it is still going on")
-                    .argument(name, "a pending event")
-                    .help("synchronize the event first"));
+        trace::observe("Event::elapsed_since", &[("event", &self), ("earlier", &earlier)], || {
+            let (start, stop) = (earlier.timed_record("start")?, self.timed_record("stop")?);
+            if earlier.device() != self.device() {
+                return Err(Error::new(ErrorKind::InvalidHandle, "the events belong to different devices")
+                    .argument("stop", format_args!("an event of {}", self.device()))
+                    .help("clocks of two devices have nothing in common"));
             }
-        }
-        if Arc::ptr_eq(&self.0, &earlier.0) {
-            return Ok(0.0);
-        }
-        let nanoseconds = stop.end_ns()?.cast_signed().wrapping_sub(start.end_ns()?.cast_signed());
-        Ok(nanoseconds as f32 * 1e-6)
+            for (name, record) in [("start", &start), ("stop", &stop)] {
+                if !record.is_done()? {
+                    return Err(Error::new(ErrorKind::NotReady, "the work before it is still going on")
+                        .argument(name, "a pending event")
+                        .help("synchronize the event first"));
+                }
+            }
+            if Arc::ptr_eq(&self.0, &earlier.0) {
+                return Ok(0.0);
+            }
+            let nanoseconds = stop.end_ns()?.cast_signed().wrapping_sub(start.end_ns()?.cast_signed());
+            Ok(nanoseconds as f32 * 1e-6)
+        })
     }
 
     fn keeps_time(&self) -> bool {

@@ -21,3 +21,4 @@ pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod runtime;
 pub(crate) mod stream;
+pub(crate) mod timeline;

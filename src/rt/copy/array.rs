@@ -9,6 +9,8 @@ use crate::rt::context::Context;
 use crate::rt::memory::array::ImageType;
 use crate::rt::memory::{self, Allocation, Array, Kind};
 use crate::rt::stream::Stream;
+use crate::rt::timeline;
+use crate::trace;
 use std::sync::Arc;
 
 /// One end of a copy with arrays.
@@ -163,6 +165,7 @@ unsafe fn on_device(stream: &Stream, to: &Side3<'_>, from: &Side3<'_>, boxed: Bo
 /// Enqueues the copy, by way of a tight block where one command does not do.
 fn submit(stream: &Stream, to: &Side3<'_>, from: &Side3<'_>, boxed: Boxed) -> Result<crate::rt::stream::lanes::Ticket> {
     let context = stream.context();
+    let _labelled = trace::labelled(|| timeline::copy(super::direction(to.side(), from.side()), boxed.bytes()));
     // Allocated before the lane is locked: an allocation may look at the lanes.
     let scratch = if needs_scratch(to, from, boxed) {
         Some(memory::allocate(context, boxed.bytes(), Kind::Device)?)

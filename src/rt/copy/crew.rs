@@ -4,6 +4,7 @@
 //! call: a helper borrows the work, and the call returns when no helper is in it any more.
 
 use crate::error::{Error, ErrorKind, Result, panic_text};
+use crate::trace::{self, Label};
 use parking_lot::{Condvar, Mutex};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -58,6 +59,13 @@ unsafe impl Sync for Job {}
 /// # Errors
 /// What a part answered.
 pub(super) fn share(parts: usize, helpers: usize, work: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    // The helpers' part of it has the same name in the timeline.
+    let label = trace::label();
+    let work: &(dyn Fn(usize) -> Result<()> + Sync) = &|part| {
+        let _shown = trace::task("part of a copy");
+        let _labelled = label.as_ref().and_then(|label| trace::labelled(|| Label::clone(label)));
+        work(part)
+    };
     let work: *const (dyn Fn(usize) -> Result<()> + Sync + '_) = work;
     // SAFETY: only the lifetime changes; this call ends after the last use.
     let work = unsafe {

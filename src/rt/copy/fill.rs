@@ -6,6 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::{self, Kind, Place};
 use crate::rt::stream::Stream;
+use crate::rt::timeline;
+use crate::trace;
 use std::sync::Arc;
 
 /// Host memory is filled from a device block of at most this size, a multiple of every pattern's.
@@ -39,6 +41,7 @@ pub(crate) fn set(
     if owner.kind().is_host() {
         return set_host(stream, address, pattern, bytes, mode);
     }
+    let _labelled = trace::labelled(|| timeline::set(bytes));
     let context = owner.context();
     if Arc::ptr_eq(context, stream.context()) {
         context.submit(stream.lane(), |queue| {

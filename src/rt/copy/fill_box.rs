@@ -6,6 +6,8 @@ use crate::error::Result;
 use crate::rt::context::Context;
 use crate::rt::memory::{self, Kind};
 use crate::rt::stream::Stream;
+use crate::rt::timeline;
+use crate::trace;
 use std::sync::Arc;
 
 /// Host memory is filled from a device block of at most this size.
@@ -33,6 +35,7 @@ pub(crate) fn set(stream: &Stream, address: usize, byte: u8, extent: Extent, pit
     }
     let context = owner.context();
     if Arc::ptr_eq(context, stream.context()) {
+        let _labelled = trace::labelled(|| timeline::set(extent.bytes().unwrap_or(0)));
         context.submit(stream.lane(), |queue| enqueue(context, queue, &end, byte, extent, pitch))?;
         let waits = mode == Mode::Sync && owner.kind() == Kind::Managed;
         return if waits { context.wait_out(stream.lane()) } else { Ok(()) };

@@ -18,8 +18,10 @@ use super::context::Context;
 use super::memory::managed::Use;
 use super::memory::{self, Allocation, Found, Kind, Place};
 use super::stream::Stream;
+use super::timeline;
 use crate::cl::{Buffer, Failure, Queue};
 use crate::error::{Error, ErrorKind, Result};
+use crate::trace;
 pub(crate) use pattern::Pattern;
 pub(crate) use plan::Mode;
 use plan::{Plan, Side};
@@ -193,6 +195,8 @@ pub(crate) unsafe fn copy_region(
             .argument("count", region.extent.width)
             .help(format!("the ranges start {} bytes apart", to.abs_diff(from))));
     }
+    let _labelled =
+        trace::labelled(|| timeline::copy(direction(to_side, from_side), region.extent.bytes().unwrap_or(0)));
     let plan = plan::plan(to_side, from_side, mode);
     if peer::is_foreign(stream, &target, &source) {
         // SAFETY: as below.
@@ -201,6 +205,20 @@ pub(crate) unsafe fn copy_region(
     let Plan { route, waits } = plan;
     // SAFETY: the caller's; what the runtime knows has been checked to hold the box.
     unsafe { run::run(stream, &target, &source, region, route, waits) }
+}
+
+/// What the timeline calls a copy.
+fn direction(to: Side, from: Side) -> &'static str {
+    match (from, to) {
+        (Side::Pageable, Side::Pageable | Side::Pinned) | (Side::Pinned, Side::Pageable) => "host to host",
+        (Side::Pinned, Side::Pinned) => "pinned to pinned",
+        (Side::Pageable, _) => "host to device",
+        (Side::Pinned, _) => "pinned to device",
+        (_, Side::Pageable) => "device to host",
+        (_, Side::Pinned) => "device to pinned",
+        (Side::Device(from) | Side::Managed(from), Side::Device(to) | Side::Managed(to)) if from == to => "on device",
+        _ => "device to device",
+    }
 }
 
 /// The bytes from a box's first to its last.

@@ -12,6 +12,7 @@ use crate::rt::stream::Stream;
 use crate::rt::stream::lanes::{Join, Marked, Ticket};
 use crate::rt::stream::order::{Class, LaneId};
 use crate::rt::stream::worker::Worker;
+use crate::trace;
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -213,6 +214,7 @@ struct Job {
 
 impl Job {
     fn run(self) {
+        let _task = trace::task("transfer");
         let Self { stream: (context, lane), before, work, gates } = self;
         let ready = before.iter().try_for_each(|(context, marker)| match marker.progress() {
             Ok(Progress::Failed(failure)) | Err(failure) => Err(context.note(failure)),

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::rt::context::Context;
 use crate::rt::memory::{Form, Place};
 use crate::rt::stream::Stream;
+use crate::trace;
 use std::sync::Arc;
 
 /// Up to here a copy that the caller waits for, and that finds everything idle, is quicker by hand than through a queue,
@@ -186,6 +187,7 @@ fn steps(extent: Extent, pitch: Pitch) -> [usize; 2] {
 /// # Safety
 /// Both boxes have to be valid.
 pub(super) unsafe fn by_hand(to: usize, from: usize, region: Region) {
+    let _shown = trace::hand_copy(region.extent.bytes().unwrap_or(0));
     for (target, source) in region.extent.rows(region.to).zip(region.extent.rows(region.from)) {
         // SAFETY: the caller's; `copy_region` allows equal ranges.
         unsafe { std::ptr::copy((from + source) as *const u8, (to + target) as *mut u8, region.extent.width) };

@@ -14,6 +14,7 @@ use super::module::Kernel;
 use super::module::build::{Definition, Pooled};
 use super::stream::Stream;
 use crate::error::{Error, ErrorKind, Result};
+use crate::trace;
 use args::{Argument, Checked, KernelArg};
 use check::Fitting;
 use occupancy::Needs;
@@ -158,18 +159,31 @@ impl<'a> Launch<'a> {
     /// The kernel must stay within the buffers that it is given, and must not race with other work on them. Buffers
     /// that are dropped while it runs stay allocated until it is done.
     pub unsafe fn run(self) -> Result<()> {
-        let default;
-        let stream = match self.stream {
-            Some(stream) => stream,
-            None => {
-                default = self.kernel.home().default_stream()?;
-                &default
-            }
-        };
-        let context = stream.context();
-        context.check()?;
-        let definition = self.kernel.definition(context)?;
-        enqueue(stream, context, &definition, (self.grid, self.block, self.shared), &self.arguments)
+        trace::observe(
+            "Launch::run",
+            &[
+                ("kernel", &self.kernel.name()),
+                ("grid", &self.grid),
+                ("block", &self.block),
+                ("shared", &self.shared),
+                ("stream", &self.stream),
+                ("arguments", &self.arguments.len()),
+            ],
+            || {
+                let default;
+                let stream = match self.stream {
+                    Some(stream) => stream,
+                    None => {
+                        default = self.kernel.home().default_stream()?;
+                        &default
+                    }
+                };
+                let context = stream.context();
+                context.check()?;
+                let definition = self.kernel.definition(context)?;
+                enqueue(stream, context, &definition, (self.grid, self.block, self.shared), &self.arguments)
+            },
+        )
     }
 }
 
@@ -288,6 +302,7 @@ fn enqueue(
     if !managed.is_empty() {
         managed.check(using)?;
     }
+    let _labelled = trace::labelled(|| label(definition.name(), asked));
     checked.set(&mut borrowed)?;
     declare(context, &mut borrowed)?;
     let shape = fitting.shape;
@@ -317,6 +332,15 @@ fn declare(context: &Context, pooled: &mut Pooled) -> Result<()> {
         pooled.declared = set;
     }
     Ok(())
+}
+
+/// What the timeline says of a launch.
+fn label(kernel: &str, (grid, block, shared): (Dim3, Dim3, usize)) -> trace::Label {
+    let mut details = vec![("grid", grid.to_string()), ("block", block.to_string())];
+    if shared > 0 {
+        details.push(("shared", format!("{shared} bytes")));
+    }
+    trace::Label { name: kernel.to_owned(), category: "kernel", bytes: 0, details }
 }
 
 /// The shape is one that the device can run, so a driver that refuses it speaks of the kernel's own needs.

@@ -21,6 +21,7 @@ use crate::rt::launch::last::Slot;
 use crate::rt::memory::Place;
 use crate::rt::stream::lanes::Join;
 use crate::rt::stream::order::LaneId;
+use crate::rt::timeline;
 use parking_lot::{Mutex, MutexGuard};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -590,6 +591,7 @@ impl Definition {
         enqueue: impl FnOnce(&Arc<Queue>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let lanes = self.context.lanes();
+        let enqueue = timeline::watched(&self.context, lane, enqueue);
         match &self.launches {
             None => lanes.act(lane, Join::Rules, enqueue),
             Some(launches) => launches.pass(&self.context, || lanes.submit(lane, Join::Rules, enqueue)),

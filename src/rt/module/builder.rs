@@ -5,6 +5,7 @@ use super::binary::{self, Recipe};
 use super::include::{self, File};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::device::Device;
+use crate::trace;
 use std::fmt::{self, Display};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -120,6 +121,11 @@ impl ModuleBuilder {
     /// [`ErrorKind::InvalidImage`] for one that is not text, and for a module without a kernel;
     /// [`ErrorKind::InvalidValue`] for a definition of several lines and for an unknown option.
     pub fn build(self) -> Result<Module> {
+        let device = self.device;
+        trace::observe("ModuleBuilder::build", &[("device", &device)], || self.load())
+    }
+
+    fn load(self) -> Result<Module> {
         let defines = self.defines.iter().map(|(name, value)| define(name, value)).collect::<Result<String>>()?;
         let mut files = Vec::new();
         for part in self.parts {

@@ -19,6 +19,7 @@ pub(crate) mod symbol;
 use super::context::Context;
 use super::device::Device;
 use crate::error::{Error, ErrorKind, Result};
+use crate::trace;
 use binary::{Image, Recipe};
 use build::{Build, Definition, Plan};
 pub use builder::ModuleBuilder;
@@ -117,9 +118,11 @@ impl Module {
     /// # Errors
     /// [`ErrorKind::InvalidImage`] for other bytes, and for damaged ones; else as [`Module::from_source`].
     pub fn from_binary(device: Device, bytes: &[u8]) -> Result<Self> {
-        let image = Image::from_bytes(bytes)?;
-        let recipe = image.recipe.clone();
-        Self::load(device, recipe, Some(image), true, false)
+        trace::observe("Module::from_binary", &[("device", &device), ("bytes", &bytes.len())], || {
+            let image = Image::from_bytes(bytes)?;
+            let recipe = image.recipe.clone();
+            Self::load(device, recipe, Some(image), true, false)
+        })
     }
 
     /// The module as the device's driver built it, with its text and what is known of its kernels, for

@@ -7,6 +7,7 @@
 
 use crate::cl::{Event, UserEvent};
 use crate::error::{Error, ErrorKind, panic_text};
+use crate::trace;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -53,10 +54,12 @@ pub(super) struct Job {
 impl Job {
     /// Runs the function and lets the stream go on.
     pub(super) fn run(self) {
+        let task = trace::task("callback");
         let status = (self.status)();
         INSIDE.with(|inside| inside.set(true));
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.run)(status)));
         INSIDE.with(|inside| inside.set(false));
+        drop(task);
         if let Err(payload) = outcome {
             (self.panicked)(panic_text(&*payload));
         }

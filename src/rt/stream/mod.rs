@@ -17,6 +17,7 @@ use super::runtime::is_forked;
 use crate::cl::queue::Priority;
 use crate::cl::{self, UserEvent};
 use crate::error::{Error, ErrorKind, Result};
+use crate::trace;
 use bitflags::bitflags;
 use lanes::{Join, Ticket};
 use order::{Class, LaneId};
@@ -72,17 +73,24 @@ impl Device {
     /// # Errors
     /// When the device's context cannot be made.
     pub fn create_stream_with(self, flags: StreamFlags, priority: i32) -> Result<Stream> {
-        let context = self.context()?;
-        let class = if flags.contains(StreamFlags::NON_BLOCKING) { Class::NonBlocking } else { Class::Blocking };
-        let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
-        let hint = match priority {
-            0 => None,
-            -1 => Some(Priority::Medium),
-            _ => Some(Priority::High),
-        };
-        let lane = context.lanes().open(class, hint.filter(|_| self.caps().has_priorities()));
-        context.forget_reports(lane);
-        Ok(Stream(Arc::new(Inner { context, lane, flags, priority })))
+        trace::observe(
+            "Device::create_stream",
+            &[("device", &self), ("flags", &flags), ("priority", &priority)],
+            || {
+                let context = self.context()?;
+                let class =
+                    if flags.contains(StreamFlags::NON_BLOCKING) { Class::NonBlocking } else { Class::Blocking };
+                let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
+                let hint = match priority {
+                    0 => None,
+                    -1 => Some(Priority::Medium),
+                    _ => Some(Priority::High),
+                };
+                let lane = context.lanes().open(class, hint.filter(|_| self.caps().has_priorities()));
+                context.forget_reports(lane);
+                Ok(Stream(Arc::new(Inner { context, lane, flags, priority })))
+            },
+        )
     }
 }
 
@@ -125,8 +133,10 @@ impl Stream {
     /// # Errors
     /// What the device reported about that work.
     pub fn synchronize(&self) -> Result<()> {
-        self.0.context.check()?;
-        self.0.context.wait(self.0.lane)
+        trace::observe("Stream::synchronize", &[("stream", &self)], || {
+            self.0.context.check()?;
+            self.0.context.wait(self.0.lane)
+        })
     }
 
     /// Blocks until all is done that its next action has to come after: what the host does then is in stream order.
@@ -143,34 +153,36 @@ impl Stream {
     /// [`ErrorKind::InvalidHandle`] when either of them died with its device's reset; as [`Event::is_done`] for a
     /// record of another process.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
-        let context = &self.0.context;
-        context.check()?;
-        event.context().check()?;
-        let Some(record) = event.latest() else { return Ok(()) };
-        // What is known to be done needs no wait, as what was done when it was recorded.
-        let marked = record.marked.filter(|marked| !marked.marker.is_known_complete());
-        let Some(marked) = marked else {
-            if let Some(entry) = record.entry
-                && !entry.is_done()?
-            {
-                return self.wait_entry(&entry);
-            }
-            if self.0.lane != Context::LEGACY {
+        trace::observe("Stream::wait_event", &[("stream", &self), ("event", &event)], || {
+            let context = &self.0.context;
+            context.check()?;
+            event.context().check()?;
+            let Some(record) = event.latest() else { return Ok(()) };
+            // What is known to be done needs no wait, as what was done when it was recorded.
+            let marked = record.marked.filter(|marked| !marked.marker.is_known_complete());
+            let Some(marked) = marked else {
+                if let Some(entry) = record.entry
+                    && !entry.is_done()?
+                {
+                    return self.wait_entry(&entry);
+                }
+                if self.0.lane != Context::LEGACY {
+                    return Ok(());
+                }
+                // Nothing to wait for, and an action all the same: it stands between the blocking streams.
+                return context.submit_joined(self.0.lane, Join::LegacyOnly, |_| Ok(())).map(drop);
+            };
+            marked.queue.flush().map_err(|failure| record.context.note(failure))?;
+            if Arc::ptr_eq(&record.context, context) {
+                context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[&marked.marker]))?;
                 return Ok(());
             }
-            // Nothing to wait for, and an action all the same: it stands between the blocking streams.
-            return context.submit_joined(self.0.lane, Join::LegacyOnly, |_| Ok(())).map(drop);
-        };
-        marked.queue.flush().map_err(|failure| record.context.note(failure))?;
-        if Arc::ptr_eq(&record.context, context) {
-            context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[&marked.marker]))?;
-            return Ok(());
-        }
-        // OpenCL events do not cross contexts: the host carries the news from one to the other.
-        let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
-        context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
-        waker::at_end(&marked.marker, move || waker::tell(News::Open(gate)))
-            .map_err(|failure| record.context.note(failure))
+            // OpenCL events do not cross contexts: the host carries the news from one to the other.
+            let gate = UserEvent::new(context.cl()).map_err(|failure| context.note(failure))?;
+            context.submit_joined(self.0.lane, Join::LegacyOnly, |queue| queue.barrier(&[gate.event()]))?;
+            waker::at_end(&marked.marker, move || waker::tell(News::Open(gate)))
+                .map_err(|failure| record.context.note(failure))
+        })
     }
 
     /// The same for a record of another process, of which the host carries the news.
@@ -203,32 +215,34 @@ impl Stream {
     /// # Errors
     /// When the device was reset, or no thread can be had.
     pub fn launch_host_fn(&self, function: impl FnOnce(Result<()>) + Send + 'static) -> Result<()> {
-        let (context, lane) = (&self.0.context, self.0.lane);
-        context.check()?;
-        let worker = context.lanes().worker(lane).map_err(|failure| context.note(failure))?;
-        worker.expect().map_err(|error| {
-            Error::new(ErrorKind::OutOfMemory, "there is no thread for the callback").caused_by(error)
-        })?;
-        let placed = self.place_gate();
-        let (gate, marker, queue) = placed.inspect_err(|_| worker.forget())?;
-        // Once the driver has the callback the function will be called, so nothing may fail after that.
-        queue.flush().map_err(|failure| {
-            worker.forget();
-            context.note(failure)
-        })?;
-        let (watched, noting) = (Arc::clone(context), Arc::clone(context));
-        let job = hostfn::Job {
-            run: Box::new(function),
-            status: Box::new(move || watched.device().check()),
-            panicked: Box::new(move |text| noting.note_panic(lane, &text)),
-            gate,
-            marker: Arc::clone(&marker),
-        };
-        let signal = Arc::clone(&worker);
-        marker.on_end(move || signal.signal(Box::new(move || job.run()))).map_err(|failure| {
-            // The driver dropped the job, whose gate is open thereby.
-            worker.forget();
-            context.note(failure)
+        trace::observe("Stream::launch_host_fn", &[("stream", &self)], || {
+            let (context, lane) = (&self.0.context, self.0.lane);
+            context.check()?;
+            let worker = context.lanes().worker(lane).map_err(|failure| context.note(failure))?;
+            worker.expect().map_err(|error| {
+                Error::new(ErrorKind::OutOfMemory, "there is no thread for the callback").caused_by(error)
+            })?;
+            let placed = self.place_gate();
+            let (gate, marker, queue) = placed.inspect_err(|_| worker.forget())?;
+            // Once the driver has the callback the function will be called, so nothing may fail after that.
+            queue.flush().map_err(|failure| {
+                worker.forget();
+                context.note(failure)
+            })?;
+            let (watched, noting) = (Arc::clone(context), Arc::clone(context));
+            let job = hostfn::Job {
+                run: Box::new(function),
+                status: Box::new(move || watched.device().check()),
+                panicked: Box::new(move |text| noting.note_panic(lane, &text)),
+                gate,
+                marker: Arc::clone(&marker),
+            };
+            let signal = Arc::clone(&worker);
+            marker.on_end(move || signal.signal(Box::new(move || job.run()))).map_err(|failure| {
+                // The driver dropped the job, whose gate is open thereby.
+                worker.forget();
+                context.note(failure)
+            })
         })
     }
 
@@ -277,6 +291,7 @@ impl fmt::Debug for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stream")
             .field("device", &self.device())
+            .field("number", &self.0.lane.index())
             .field("flags", &self.0.flags)
             .field("priority", &self.0.priority)
             .finish_non_exhaustive()

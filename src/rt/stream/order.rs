@@ -204,7 +204,7 @@ impl Lane {
 }
 
 impl LaneId {
-    pub(super) fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
