@@ -62,6 +62,7 @@
 //! | `musa`, `tops` | by default | the dialects |
 //! | `half` | | `half::f16` and `half::bf16` as elements and arguments |
 //! | `async` | | [`Event::wait_async`] and [`Stream::synchronize_async`], plain futures |
+//! | `cli` | | the command-line program `gridcl`: `cargo install gridcl --features cli` |
 //! | `capi` | | the C ABI: every function of the dialects and of [`dialect::native`] under its own name |
 //! | `testing` | | counters, faults and gates for gridcl's own tests; not stable |
 
@@ -102,10 +103,11 @@ pub use rt::device::Device;
 pub use rt::event::{Event, EventFlags};
 #[cfg(feature = "async")]
 pub use rt::future::Completion;
+pub use rt::lacks::Substitute;
 pub use rt::launch::args::{Argument, KernelArg, Local};
 pub use rt::launch::sampler::{Addressing, Filter, Sampler};
 pub use rt::launch::{Dim3, Launch};
-pub use rt::module::{Kernel, Module, ModuleBuilder};
+pub use rt::module::{Kernel, KernelLimits, KernelParameter, Module, ModuleBuilder, ParameterKind};
 pub use rt::stream::{Stream, StreamFlags};
 
 /// What most programs import: `use gridcl::prelude::*;`.

@@ -163,6 +163,26 @@ impl Device {
         self.0.caps.local_bytes
     }
 
+    /// The version of OpenCL that it speaks, major and minor.
+    pub fn opencl_version(self) -> (u32, u32) {
+        self.0.caps.version
+    }
+
+    /// Clock rate in MHz; 0 where the driver does not tell.
+    pub fn clock_mhz(self) -> u32 {
+        self.0.caps.clock_mhz
+    }
+
+    /// The largest single allocation in bytes.
+    pub fn max_allocation(self) -> u64 {
+        self.0.caps.max_alloc_bytes
+    }
+
+    /// OpenCL extensions, separated by spaces.
+    pub fn extensions(self) -> &'static str {
+        &self.0.caps.extensions
+    }
+
     /// Bytes that kernels can print between two synchronisations.
     pub fn printf_bytes(self) -> usize {
         self.0.caps.printf_bytes

@@ -16,6 +16,7 @@ pub(crate) mod event;
 #[cfg(feature = "async")]
 pub(crate) mod future;
 pub(crate) mod ipc;
+pub(crate) mod lacks;
 pub(crate) mod launch;
 pub(crate) mod memory;
 pub(crate) mod module;

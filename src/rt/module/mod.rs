@@ -4,6 +4,7 @@ pub(crate) mod binary;
 pub(crate) mod build;
 mod builder;
 pub(crate) mod cache;
+mod describe;
 #[cfg(feature = "testing")]
 pub(crate) mod fuzz;
 pub(crate) mod growth;
@@ -23,6 +24,7 @@ use crate::trace;
 use binary::{Image, Recipe};
 use build::{Build, Definition, Plan};
 pub use builder::ModuleBuilder;
+pub use describe::{KernelLimits, KernelParameter, ParameterKind};
 use lines::Lines;
 use parking_lot::{Mutex, RwLock};
 use std::borrow::Cow;
