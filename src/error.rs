@@ -82,6 +82,46 @@ pub enum ErrorKind {
     Unknown,
 }
 
+impl ErrorKind {
+    /// Every kind, in order.
+    pub const ALL: &[Self] = &[
+        Self::InvalidValue,
+        Self::OutOfMemory,
+        Self::NotInitialized,
+        Self::InvalidConfiguration,
+        Self::InvalidPitch,
+        Self::InvalidSymbol,
+        Self::InvalidDevicePointer,
+        Self::InvalidCopyDirection,
+        Self::MissingConfiguration,
+        Self::InvalidFunction,
+        Self::NoDevice,
+        Self::InvalidDevice,
+        Self::InvalidImage,
+        Self::BuildFailed,
+        Self::FileNotFound,
+        Self::InvalidContext,
+        Self::UnsupportedLimit,
+        Self::PeerAccessUnsupported,
+        Self::InvalidHandle,
+        Self::NotFound,
+        Self::NotReady,
+        Self::IllegalAddress,
+        Self::LaunchOutOfResources,
+        Self::LaunchTimeout,
+        Self::PeerAccessAlreadyEnabled,
+        Self::PeerAccessNotEnabled,
+        Self::SetOnActiveProcess,
+        Self::HostMemoryAlreadyRegistered,
+        Self::HostMemoryNotRegistered,
+        Self::LaunchFailure,
+        Self::CooperativeLaunchTooLarge,
+        Self::NotPermitted,
+        Self::NotSupported,
+        Self::Unknown,
+    ];
+}
+
 /// A failed call: kind, place and cause in words.
 ///
 /// ```

@@ -26,6 +26,20 @@ fn coverage_is_what_the_tables_print() {
 }
 
 #[test]
+fn the_page_of_errors_is_what_the_code_prints() {
+    let page = gridcl::dialect::failures::markdown();
+    if std::env::var_os("GRIDCL_BLESS").is_some() {
+        std::fs::write(root("docs/errors.md"), &page).expect("docs/errors.md");
+    }
+    assert!(read("docs/errors.md") == page, "docs/errors.md is stale: GRIDCL_BLESS=1 cargo test --test documents");
+    // The list is whole: the last kind's place is the end.
+    assert_eq!(gridcl::ErrorKind::ALL.len(), gridcl::ErrorKind::Unknown as usize + 1);
+    for (place, kind) in gridcl::ErrorKind::ALL.iter().enumerate() {
+        assert_eq!(*kind as usize, place, "{kind:?}");
+    }
+}
+
+#[test]
 fn the_c_headers_are_what_the_tables_print() {
     let files = header::files();
     if std::env::var_os("GRIDCL_BLESS").is_some() {
@@ -49,7 +63,18 @@ fn the_readme_has_both_commands_that_a_newcomer_types() {
 
 #[test]
 fn links_between_documents_lead_somewhere() {
-    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/assumptions.md"] {
+    for file in [
+        "README.md",
+        "README.zh-CN.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "docs/assumptions.md",
+        "docs/environment.md",
+        "docs/errors.md",
+        "docs/porting.md",
+        "examples/README.md",
+    ] {
         let text = read(file);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap_or_default();

@@ -8,6 +8,7 @@ pub(crate) mod c_enum;
 pub(crate) mod call;
 pub mod coverage;
 pub(crate) mod dim3;
+pub mod failures;
 pub(crate) mod handle;
 #[cfg(feature = "musa")]
 pub mod musa;

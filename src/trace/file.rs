@@ -20,8 +20,6 @@ pub(super) struct File(Mutex<Out>);
 
 struct Out {
     file: std::fs::File,
-    /// Whose file it is: a forked child keeps its hands off.
-    process: u32,
     text: String,
     written: Instant,
     /// No event comes after the end of the array; nothing is written after an error either.
@@ -50,7 +48,7 @@ impl File {
         // SAFETY: the handler touches only what is never torn down.
         unsafe { libc::atexit(at_exit) };
         let written = Instant::now();
-        Ok(Self(Mutex::new(Out { file, process, text, written, is_over: false, lost: 0 })))
+        Ok(Self(Mutex::new(Out { file, text, written, is_over: false, lost: 0 })))
     }
 
     /// Adds events by what `add` writes: objects with `,\n` between them.
@@ -130,7 +128,7 @@ impl File {
     /// Ends the array.
     fn finish(&self) {
         let Some(mut out) = self.0.try_lock_for(EXIT_PATIENCE) else { return };
-        if out.is_over || out.process != std::process::id() {
+        if out.is_over {
             return;
         }
         if out.lost > 0 {
@@ -146,7 +144,7 @@ impl File {
 
 impl Out {
     fn write(&mut self) {
-        if self.is_over || self.process != std::process::id() {
+        if self.is_over {
             return;
         }
         if let Err(error) = self.file.write_all(self.text.as_bytes()) {
@@ -159,7 +157,10 @@ impl Out {
 }
 
 extern "C" fn at_exit() {
-    if let Some(timeline) = super::timeline() {
+    // A forked child has switched it off.
+    if super::is_on()
+        && let Some(timeline) = super::timeline()
+    {
         super::device::count_unseen();
         timeline.file.finish();
     }

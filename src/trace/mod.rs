@@ -53,6 +53,11 @@ fn begin() -> bool {
     is_on
 }
 
+/// In a child that was forked and not executed: another thread may have been just writing, and will never let go.
+extern "C" fn forked() {
+    STATE.store(OFF, Relaxed);
+}
+
 fn timeline() -> Option<&'static Timeline> {
     TIMELINE.get()?.as_ref()
 }
@@ -62,7 +67,11 @@ impl Timeline {
         let name = std::env::var_os("GRIDCL_TRACE").filter(|name| !name.is_empty())?;
         let name = name.to_string_lossy().replace("%p", &std::process::id().to_string());
         match File::create(name.as_ref()) {
-            Ok(file) => Some(Self { start, file }),
+            Ok(file) => {
+                // SAFETY: the handler only stores to an atomic.
+                unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+                Some(Self { start, file })
+            }
             Err(error) => {
                 log::warn!("GRIDCL_TRACE: {name} cannot be written, so there is no timeline: {error}");
                 None

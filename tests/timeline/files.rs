@@ -46,6 +46,12 @@ fn a_forked_child_leaves_the_file_alone() {
 }
 
 #[test]
+fn a_child_that_was_forked_while_others_write_goes_on() {
+    let folder = folder();
+    check(&read(&traced("forks_among_threads", folder.path(), &[])));
+}
+
+#[test]
 fn the_process_number_may_be_in_the_name() {
     let folder = folder();
     let output = run("safe_program", folder.path(), &[("GRIDCL_TRACE", "a-%p.json")]);

@@ -176,6 +176,39 @@ fn forks() {
     }
 }
 
+/// Forks while other threads are calling: none of them may be missed by the child's own calls.
+#[test]
+fn forks_among_threads() {
+    if !is("forks_among_threads") {
+        return;
+    }
+    some_work();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    let _ = gridcl::musa::musaDeviceSynchronize();
+                }
+            });
+        }
+        for _ in 0..50 {
+            // SAFETY: the child makes one call, which is refused there, and ends.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let code = gridcl::musa::musaDeviceSynchronize();
+                // SAFETY: as above.
+                unsafe { libc::_exit(if code == gridcl::musa::musaErrorNotInitialized { 0 } else { 1 }) };
+            }
+            let mut status = 0;
+            // SAFETY: the child is ours, and the number lives for the call.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0, "the child ends well");
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
 /// Ends with work that a callback holds back.
 #[test]
 fn leaves_work_behind() {

@@ -37,7 +37,7 @@ pub(crate) fn bandwidth(title: &str, lines: &[Line]) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" {FONT}>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
-         <text x=\"{}\" y=\"28\" font-size=\"16\" fill=\"#1f2328\">{}</text>\n",
+         <text x=\"{}\" y=\"22\" font-size=\"16\" fill=\"#1f2328\">{}</text>\n",
         MARGIN[0],
         escape(title)
     );

