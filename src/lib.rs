@@ -25,6 +25,8 @@
 //! | `kernel<<<g, b, s, st>>>(…)` | `musaLaunchKernel` | `topsLaunchKernel` | `clEnqueueNDRangeKernel` | [`launch!`], [`Kernel::launch`] |
 //! | `cudaGetLastError` | `musaGetLastError` | `topsGetLastError` | status codes | [`Error`], [`last_error_detail`] |
 //!
+//! [`concepts`] has a program for each of them.
+//!
 //! # A first program
 //!
 //! ```
@@ -86,6 +88,9 @@ mod rt;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod trace;
+
+#[doc = include_str!("../docs/concepts.md")]
+pub mod concepts {}
 
 pub use api::{
     Array, ArrayShape, DeviceBuffer, DevicePtr, DeviceSlice, DeviceSliceMut, ManagedBuffer, ManagedRead, ManagedWrite,
