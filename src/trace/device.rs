@@ -79,12 +79,13 @@ pub(crate) fn work(lane: Lane, name: impl FnOnce() -> String, work: Work, at: u6
     }
     let from = thread::track(timeline);
     let mut devices = DEVICES.lock();
-    let count = devices.lanes.keys().filter(|known| known.device == lane.device).count();
-    let waiting = devices.lanes.entry(lane).or_insert_with(|| {
-        let track = Track { process: FIRST_DEVICE + lane.device as u32, thread: count as u32 + 1 };
+    if !devices.lanes.contains_key(&lane) {
+        let before = devices.lanes.keys().filter(|known| known.device == lane.device).count();
+        let track = Track { process: FIRST_DEVICE + lane.device as u32, thread: before as u32 + 1 };
         timeline.file.name_track(track, &name());
-        Waiting { track, works: VecDeque::new(), end: 0 }
-    });
+        devices.lanes.insert(lane, Waiting { track, works: VecDeque::new(), end: 0 });
+    }
+    let Some(waiting) = devices.lanes.get_mut(&lane) else { return };
     waiting.works.push_back((work, at, from));
     WAITING.fetch_add(1, Relaxed);
 }
