@@ -321,7 +321,8 @@ impl Pipeline {
     fn new(shift: u32, stage: Stage) -> Self {
         let part = PART_BYTES >> shift;
         let (mut source, target) = (Host::new(PARTS * part, true), Host::new(PARTS * part, true));
-        source.fill(|index| (index as f32 % 1024.0).to_bits());
+        // Whole numbers of a float end at 2^24, which is less than there are.
+        source.fill(|index| ((index % 1024) as f32).to_bits());
         let (memory, module) = (Memory::of(PARTS * part / 4, |_| 0), Module::new(SOURCE));
         let arguments = (0..PARTS).map(|number| {
             let part =
@@ -375,7 +376,7 @@ impl Work for Pipeline {
             return Ok(());
         }
         let spun = |index: usize| {
-            let start = index as f32 % 1024.0;
+            let start = (index % 1024) as f32;
             (0..TURNS).fold(start, |value, _| value.mul_add(0.999, 0.001))
         };
         let expected: Vec<f32> = (0..1024).map(spun).collect();

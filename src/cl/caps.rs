@@ -180,12 +180,6 @@ impl Caps {
         self.is_nvidia()
     }
 
-    /// Whether the driver's waits sleep once work takes longer than a moment, and wake late: NVIDIA's (580.159) by 0.12 to
-    /// 0.18 ms on an H200.
-    pub(crate) fn wakes_late(&self) -> bool {
-        self.is_nvidia()
-    }
-
     /// NVIDIA's assembler (driver 580.159) takes no kernel without parameters.
     pub(crate) fn needs_kernel_parameters(&self) -> bool {
         self.is_nvidia()

@@ -8,7 +8,7 @@ use super::event::{Event, Progress};
 use super::status::Result;
 use cl3::event::{CL_PROFILING_COMMAND_END, CL_PROFILING_COMMAND_START, get_event_profiling_info};
 use cl3::types::cl_event;
-use std::cell::RefCell;
+use std::cell::{RefCell, UnsafeCell};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -36,7 +36,7 @@ pub(crate) enum Kind {
 struct Slot {
     kind: Kind,
     bytes: usize,
-    event: Box<cl_event>,
+    event: Box<UnsafeCell<cl_event>>,
 }
 
 /// A command that was enqueued under watch.
@@ -69,10 +69,8 @@ fn new_slot(kind: Kind, bytes: usize) -> *mut cl_event {
     let add = |seen: &RefCell<Option<Vec<Slot>>>| {
         let mut seen = seen.borrow_mut();
         let Some(seen) = &mut *seen else { return null_mut() };
-        let mut slot = Slot { kind, bytes, event: Box::new(null_mut()) };
-        let place: *mut cl_event = &raw mut *slot.event;
-        seen.push(slot);
-        place
+        seen.push(Slot { kind, bytes, event: Box::new(UnsafeCell::new(null_mut())) });
+        seen.last().map_or(null_mut(), |slot| slot.event.get())
     };
     SEEN.try_with(add).unwrap_or(null_mut())
 }
@@ -82,9 +80,11 @@ pub(crate) fn watch<T>(enqueue: impl FnOnce() -> T) -> (T, Vec<Command>) {
     let before = SEEN.try_with(|seen| seen.borrow_mut().replace(Vec::new())).ok().flatten();
     let answer = enqueue();
     let seen = SEEN.try_with(|seen| std::mem::replace(&mut *seen.borrow_mut(), before)).ok().flatten();
-    let given = seen.unwrap_or_default().into_iter().filter(|slot| !slot.event.is_null());
-    let command = |slot: Slot| Command { kind: slot.kind, bytes: slot.bytes, event: Event::own(*slot.event) };
-    (answer, given.map(command).collect())
+    let given = seen.unwrap_or_default().into_iter().filter_map(|slot| {
+        let event = slot.event.into_inner();
+        (!event.is_null()).then(|| Command { kind: slot.kind, bytes: slot.bytes, event: Event::own(event) })
+    });
+    (answer, given.collect())
 }
 
 impl Command {

@@ -73,14 +73,12 @@ pub struct Device(&'static Slot);
 /// How a thread waits for a device; the flags of both dialects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Schedule {
-    /// As the runtime chooses.
-    Auto,
+    /// In the driver's own wait.
+    Driver,
     /// Awake, on its core.
     Spin,
     /// Awake, and others may run.
     Yield,
-    /// In the driver's wait.
-    Sleep,
 }
 
 impl Device {
@@ -275,8 +273,7 @@ impl Device {
         match self.flags() & 7 {
             1 => Schedule::Spin,
             2 => Schedule::Yield,
-            4 => Schedule::Sleep,
-            _ => Schedule::Auto,
+            _ => Schedule::Driver,
         }
     }
 

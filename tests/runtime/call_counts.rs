@@ -166,6 +166,27 @@ both_dialects! {
         ok!(free(y));
     }
 
+    /// Each kernel object keeps to an address or a buffer object for each pointer, whichever launch it serves.
+    fn objects_of_a_kernel_are_exchanged_for_ones_that_fit_all_pointers() {
+        let _guard = guard();
+        let module = load!("__kernel void mark(__global int *a, __global int *b, int add) {
+            if (a) a[0] += add;
+            if (b) b[1] += add;
+        }");
+        let (mark, y, nothing) = (function!(module, c"mark"), put!([0i32; 2]), null_mut::<c_void>());
+        let mut expected = [0; 2];
+        for round in 1..4i32 {
+            for (a, b) in [(nothing, y), (y, nothing), (nothing, y), (nothing, nothing), (y, y), (y, nothing)] {
+                ok!(start!(mark, 1, 1, [a, b, round]));
+                expected[0] += if a.is_null() { 0 } else { round };
+                expected[1] += if b.is_null() { 0 } else { round };
+                assert_eq!(fetch!(y, i32, 2), expected);
+            }
+        }
+        ok!(free(y));
+        ok!(module_unload(module));
+    }
+
     fn null_and_vectors_of_three_are_known_again() {
         let _guard = guard();
         let (module, s) = (load!(KERNELS), work::blocking());

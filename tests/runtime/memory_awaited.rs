@@ -2,7 +2,7 @@
 
 use crate::blocks::Held;
 use crate::child;
-use crate::support::{PATIENCE, allows_large, device, gated};
+use crate::support::{PATIENCE, allows_large, device, gated, in_time};
 use gridcl::testing::{fail_times, guard, tune_patience};
 use gridcl::{Device, DeviceBuffer, ErrorKind, Result, Stream};
 use std::ptr::null_mut;
@@ -74,6 +74,24 @@ both_dialects! {
         blocks.into_iter().for_each(|memory| ok!(free(memory)));
         ok!(stream_destroy(stream));
     }
+}
+
+#[test]
+fn nobody_waits_for_memory_that_would_not_do() {
+    let _guard = guard();
+    // Far longer than the test may take.
+    tune_patience(Some(Duration::from_secs(24 * 3600)));
+    let (stream, gate) = gated(device());
+    give_up(&stream, vec![DeviceBuffer::zeroed(&device().create_stream().unwrap(), 4096).unwrap()]);
+    let total = usize::try_from(device().total_memory()).unwrap();
+    let error = in_time("an allocation of more than there is", move || {
+        // SAFETY: nobody reads it.
+        unsafe { DeviceBuffer::<u8>::uninit(device(), total + 1) }.unwrap_err()
+    });
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
+    tune_patience(None);
+    gate.open();
+    stream.synchronize().unwrap();
 }
 
 #[test]

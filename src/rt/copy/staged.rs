@@ -14,7 +14,7 @@ use super::relay::{self, Sent};
 use super::run::{by_hand, enqueue};
 use super::staging::{self, Block};
 use super::{End, Extent, Region};
-use crate::cl::{DeviceType, Event, Progress, UserEvent};
+use crate::cl::{DeviceType, Event, Failure, Progress, UserEvent};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rt::context::Context;
 use crate::rt::memory::{Form, Kind, Place};
@@ -194,33 +194,37 @@ impl Hold {
     }
 
     /// Lets the stream go on; all before is done.
-    fn open(self, context: &Context) {
+    fn open(&self, context: &Context) {
         self.gate.complete();
         // Nobody has to ask the driver for that.
         context.lanes().settle(&self.ticket);
     }
 
-    /// Lets the stream go on once a lane is done.
+    /// Lets the stream go on once a lane is done. Where that fails it is done when this returns: what comes later in the
+    /// stream must not be overtaken.
     fn open_after(self, stream: &Stream, lane: LaneId) -> Result<()> {
         let context = stream.context();
-        let note = |failure| context.note(failure);
-        let Some(marked) = context.lanes().mark(lane).map_err(note)? else {
+        let opened = self.open_behind(stream, lane);
+        opened.map_err(|failure| {
+            relay::drain(context, lane);
+            context.note(failure)
+        })
+    }
+
+    fn open_behind(&self, stream: &Stream, lane: LaneId) -> Result<(), Failure> {
+        let context = stream.context();
+        let Some(marked) = context.lanes().mark(lane)? else {
             self.open(context);
             return Ok(());
         };
-        marked.queue.flush().map_err(note)?;
+        marked.queue.flush()?;
         // Where nobody came behind the gate yet the device itself waits, which is quicker than a callback.
-        if context.lanes().follow(stream.lane(), &self.ticket, &marked.marker).map_err(note)? {
+        if context.lanes().follow(stream.lane(), &self.ticket, &marked.marker)? {
             self.gate.complete();
             return Ok(());
         }
         let gate = Arc::clone(&self.gate);
-        waker::at_end(&marked.marker, move || waker::tell(News::Run(Box::new(move || gate.complete())))).map_err(
-            |failure| {
-                relay::drain(context, lane);
-                context.note(failure)
-            },
-        )
+        waker::at_end(&marked.marker, move || waker::tell(News::Run(Box::new(move || gate.complete()))))
     }
 }
 
@@ -317,7 +321,8 @@ impl<'a> Parts<'a> {
         let sent = crew::share(self.pieces.len(), tuning.threads.saturating_sub(1), &|part| unsafe { up.send(part) });
         // Where a part had no buffer the program's memory itself is in use.
         let drains = sent.is_err() || waits || up.unstaged.load(Ordering::Acquire);
-        let drained = if drains { context.lanes().wait(lane).map_err(|failure| context.note(failure)) } else { Ok(()) };
+        let drained =
+            if drains { context.lanes().wait_out(lane).map_err(|failure| context.note(failure)) } else { Ok(()) };
         for (_, block, sent) in up.flight.into_inner() {
             context.staging().give_back(block, sent.ticket());
         }

@@ -293,8 +293,11 @@ fn enqueue(
     let mut checked = Checked::default();
     args::check(context, definition, arguments, shared, &borrowed.slots, &mut checked)?;
     if !checked.fits(&borrowed.slots) {
+        // What this object has already says nothing of another one.
+        args::check(context, definition, arguments, shared, &[], &mut checked)?;
         definition.exchange(&mut borrowed, |other| checked.fits(&other.slots))?;
         args::check(context, definition, arguments, shared, &borrowed.slots, &mut checked)?;
+        debug_assert!(checked.fits(&borrowed.slots), "each pointer is passed in the way that its object keeps to");
     }
     let managed = context.memory().managed();
     let given = if managed.is_empty() { SmallVec::new() } else { checked.managed() };

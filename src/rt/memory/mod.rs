@@ -173,8 +173,10 @@ impl Memory {
         *graveyard = waiting;
         drop(graveyard);
         let done: Vec<Buried> = done;
-        self.buried_bytes.fetch_sub(done.iter().map(|buried| buried.kept.bytes()).sum(), Relaxed);
+        let bytes = done.iter().map(|buried| buried.kept.bytes()).sum();
+        // Who sees that nothing is to come any more finds what has come.
         drop(done);
+        self.buried_bytes.fetch_sub(bytes, Relaxed);
     }
 
     /// Whether so much is buried that asking the driver what is done pays.
@@ -324,7 +326,13 @@ fn charge(context: &Context, bytes: usize) -> Result<()> {
         return Ok(());
     }
     memory.scrape(context);
-    if memory.charge(bytes) || waiting::until_returned(context, || memory.charge(bytes).then_some(())).is_some() {
+    if memory.charge(bytes) {
+        return Ok(());
+    }
+    // What the program holds does not come back by waiting.
+    let held = memory.allocated_bytes().saturating_sub(memory.awaited_bytes() as u64);
+    let may_fit = bytes as u64 <= memory.limit.saturating_sub(held);
+    if may_fit && waiting::until_returned(context, || memory.charge(bytes).then_some(())).is_some() {
         return Ok(());
     }
     let free = memory.limit.saturating_sub(memory.allocated_bytes());
@@ -374,7 +382,10 @@ fn take_out(address: usize, wanted: impl FnOnce(&Allocation) -> bool) -> Option<
 /// have registered anew meanwhile.
 fn put_back(allocation: Arc<Allocation>) {
     let (base, bytes) = (allocation.base(), allocation.bytes().max(1));
-    let outcome = MAP.write().insert(base, bytes, allocation);
+    let mut map = MAP.write();
+    allocation.set_listed(true);
+    let outcome = map.insert(base, bytes, allocation);
+    drop(map);
     drop(outcome);
 }
 

@@ -47,5 +47,6 @@ pub(super) fn until_returned<T>(context: &Context, mut again: impl FnMut() -> Op
         }
         std::thread::sleep(PAUSE);
     }
-    None
+    // What came back after the latest try.
+    again()
 }
