@@ -895,7 +895,7 @@ musaError_t musaGetDeviceFlags(unsigned int* flags);
 
 /**
  * Sets flags of the current device: with the spin and yield flags threads stay awake while they wait for streams and
- * events, with the blocking flag they wait in the OpenCL driver, with neither the runtime chooses. Others are kept.
+ * events, else they wait in the OpenCL driver. Other flags are kept.
  *
  * Errors: musaErrorInvalidValue for unknown bits or several ways to wait.
  */
