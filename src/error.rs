@@ -135,7 +135,9 @@ impl ErrorKind {
 ///     "musaMemcpy: count = 4097: the allocation holds 4096 bytes from there; copy at most 4096 bytes"
 /// );
 /// ```
-#[derive(Clone, Debug, thiserror::Error)]
+///
+/// `{:?}` is the same text, which a `main` that returns a [`Result`] prints; `{:#?}` shows the parts.
+#[derive(Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(Box<Detail>);
 
@@ -151,6 +153,12 @@ struct Detail {
     help: Option<Cow<'static, str>>,
     device: Option<String>,
     cause: Option<String>,
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() { fmt::Debug::fmt(&self.0, f) } else { fmt::Display::fmt(&self.0, f) }
+    }
 }
 
 impl Error {
@@ -258,6 +266,13 @@ impl fmt::Display for Detail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_main_that_returns_it_prints_it_for_people() {
+        let error = Error::new(ErrorKind::InvalidValue, "that is too many").argument("count", 7).in_call("musaMemcpy");
+        assert_eq!(format!("{error:?}"), "musaMemcpy: count = 7: that is too many");
+        assert!(format!("{error:#?}").contains("kind: InvalidValue"));
+    }
 
     #[test]
     fn says_call_argument_value_cause_and_what_to_do() {
