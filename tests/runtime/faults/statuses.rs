@@ -57,6 +57,7 @@ pub fn never_told(entry: &str) -> Option<&'static str> {
 pub fn at_times_untold(chapter: &str, entry: &str) -> Option<&'static str> {
     Some(match (chapter, entry) {
         ("managed memory", "clEnqueueSVMUnmap") => "a block that goes is tried again",
+        ("managed memory", "clEnqueueSVMMap") => "an allocation that finds no room is tried again",
         ("module cache", _) => "what cannot be had from the cache, or put there, is made anew",
         (_, "clFlush" | "clGetEventInfo" | "clEnqueueMarkerWithWaitList") => {
             "who only looks around for what is done, or gives a stream up, leaves it to those who wait"
