@@ -5,8 +5,6 @@ use super::side::{Arguments, Memory, Module, Stream, Work};
 use gridcl::musa::*;
 use std::time::Instant;
 
-/// Launches in a sample; the wait for them is in the time.
-const TIMES: usize = 4;
 const BLOCK: u32 = 256;
 
 type Check = Box<dyn FnMut(&Kernels) -> Result<(), String>>;
@@ -22,8 +20,9 @@ struct Kernels {
     _module: Module,
 }
 
-impl Kernels {
-    fn run(&mut self, times: usize) -> f64 {
+impl Work for Kernels {
+    /// The wait for the launches is in the time.
+    fn sample(&mut self, times: usize) -> f64 {
         let start = Instant::now();
         for _ in 0..times {
             for (function, grid, block, arguments) in &self.launches {
@@ -33,12 +32,6 @@ impl Kernels {
         self.stream.wait();
         self.ran += times;
         start.elapsed().as_secs_f64() / times as f64
-    }
-}
-
-impl Work for Kernels {
-    fn sample(&mut self) -> f64 {
-        self.run(TIMES)
     }
 
     fn check(&mut self) -> Result<(), String> {
@@ -75,7 +68,7 @@ pub(super) fn open(row: &str, shift: u32) -> Option<Box<dyn Work>> {
         "matmul" => matmul(4096 >> half),
         "reduce" => reduce((256 << 20) >> shift),
         "nbody" => nbody(131_072 >> half),
-        "stencil" => stencil(512 >> third),
+        "stencil" | "stencil_wait" => stencil(512 >> third),
         "transpose" => transpose(16_384 >> half),
         "histogram" => histogram((1 << 30) >> shift),
         _ => return None,

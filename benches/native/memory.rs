@@ -17,10 +17,6 @@ const SOURCE: &str = "
     }";
 
 const MIB: usize = 1 << 20;
-/// Operations in a row where one is too short for the clock.
-const BATCH: usize = 64;
-/// Allocations in a row.
-const PAIRS: usize = 8;
 /// Parts of the pipeline, the bytes of each, and what its kernel does to an element.
 const PARTS: usize = 64;
 const PART_BYTES: usize = 8 * MIB;
@@ -42,7 +38,7 @@ pub(super) fn open(row: &str, shift: u32) -> Option<Box<dyn Work>> {
         "h2d_pageable_256" => Box::new(Copy::new(sized(256), false, true)),
         "d2h_pageable_256" => Box::new(Copy::new(sized(256), false, false)),
         "d2d" => Box::new(Within::new(sized(1024))),
-        "memset" => Box::new(Set::new(sized(1024), 0, 0)),
+        "memset" | "memset_wait" => Box::new(Set::new(sized(1024), 0, 0)),
         "memset_odd" => Box::new(Set::new(sized(1024), 1, 3)),
         "malloc_1k" => Box::new(Malloc(1 << 10)),
         "malloc_64k" => Box::new(Malloc(64 << 10)),
@@ -103,9 +99,9 @@ impl Small {
 }
 
 impl Work for Small {
-    fn sample(&mut self) -> f64 {
+    fn sample(&mut self, times: usize) -> f64 {
         let start = Instant::now();
-        for _ in 0..BATCH {
+        for _ in 0..times {
             match self.op {
                 Op::Launch => self.launch(),
                 Op::LaunchAndWait => {
@@ -119,7 +115,7 @@ impl Work for Small {
                 }
             }
         }
-        let time = each(BATCH, start);
+        let time = each(times, start);
         self.streams.iter().for_each(Stream::wait);
         time
     }
@@ -201,14 +197,16 @@ impl Copy {
 }
 
 impl Work for Copy {
-    fn sample(&mut self) -> f64 {
+    fn sample(&mut self, times: usize) -> f64 {
         let (host, device): (*mut c_void, _) = (self.host.at.cast(), self.memory.at);
         let (to, from, kind) =
             if self.up { (device, host, musaMemcpyHostToDevice) } else { (host, device, musaMemcpyDeviceToHost) };
         let start = Instant::now();
-        // SAFETY: both ranges are that long.
-        ok(unsafe { musaMemcpy(to, from, self.memory.bytes, kind) });
-        each(1, start)
+        for _ in 0..times {
+            // SAFETY: both ranges are that long.
+            ok(unsafe { musaMemcpy(to, from, self.memory.bytes, kind) });
+        }
+        each(times, start)
     }
 
     fn check(&mut self) -> Result<(), String> {
@@ -230,17 +228,16 @@ impl Within {
 }
 
 impl Work for Within {
-    fn sample(&mut self) -> f64 {
-        const TIMES: usize = 4;
+    fn sample(&mut self, times: usize) -> f64 {
         let start = Instant::now();
-        for _ in 0..TIMES {
+        for _ in 0..times {
             // SAFETY: both ranges are that long.
             ok(unsafe {
                 musaMemcpyAsync(self.to.at, self.from.at, self.to.bytes, musaMemcpyDeviceToDevice, self.stream.0)
             });
         }
         self.stream.wait();
-        each(TIMES, start)
+        each(times, start)
     }
 
     fn check(&mut self) -> Result<(), String> {
@@ -265,15 +262,14 @@ impl Set {
 }
 
 impl Work for Set {
-    fn sample(&mut self) -> f64 {
-        const TIMES: usize = 4;
+    fn sample(&mut self, times: usize) -> f64 {
         let start = Instant::now();
-        for _ in 0..TIMES {
+        for _ in 0..times {
             let to = self.memory.at.wrapping_byte_add(self.first);
             ok(musaMemsetAsync(to, Self::BYTE.into(), self.memory.bytes - self.less, self.stream.0));
         }
         self.stream.wait();
-        each(TIMES, start)
+        each(times, start)
     }
 
     fn check(&mut self) -> Result<(), String> {
@@ -287,12 +283,12 @@ impl Work for Set {
 struct Malloc(usize);
 
 impl Work for Malloc {
-    fn sample(&mut self) -> f64 {
+    fn sample(&mut self, times: usize) -> f64 {
         let start = Instant::now();
-        for _ in 0..PAIRS {
+        for _ in 0..times {
             drop(Memory::new(self.0));
         }
-        each(PAIRS, start)
+        each(times, start)
     }
 }
 
@@ -344,10 +340,10 @@ impl Pipeline {
 }
 
 impl Work for Pipeline {
-    fn sample(&mut self) -> f64 {
+    fn sample(&mut self, times: usize) -> f64 {
         let does = |stage| self.stage == stage || self.stage == Stage::All;
         let start = Instant::now();
-        for number in 0..PARTS {
+        for number in (0..times).flat_map(|_| 0..PARTS) {
             // A stage alone needs no more than one stream.
             let stream = &self.streams[if self.stage == Stage::All { number % STREAMS } else { 0 }];
             let at = number * self.part;
@@ -368,7 +364,7 @@ impl Work for Pipeline {
             }
         }
         self.streams.iter().for_each(Stream::wait);
-        each(1, start)
+        each(times, start)
     }
 
     fn check(&mut self) -> Result<(), String> {

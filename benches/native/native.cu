@@ -2,8 +2,8 @@
 //
 //   nvcc -O3 -arch=native -o native_cuda native.cu
 //
-// Takes orders from standard input, a line each, and answers each with a line: "open ROW" makes a row ready, "run" does
-// it and answers the seconds of one operation, "close" checks the result. The argument shifts all sizes to the right.
+// Takes orders from standard input, a line each, and answers each with a line: "open ROW" makes a row ready, "run TIMES"
+// does it so often in a row and answers the seconds of one time, "close" checks the result. The argument shifts all sizes to the right.
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -292,7 +292,8 @@ double since(Clock::time_point start, size_t count)
 
 struct Work {
     virtual ~Work() = default;
-    virtual double sample() = 0;
+    // Does it several times in a row and answers the seconds of one time.
+    virtual double sample(size_t times) = 0;
     // What is wrong with the result, or nothing.
     virtual std::string check() { return ""; }
 };
@@ -314,11 +315,10 @@ struct Small : Work {
 
     explicit Small(Op op) : op(op) { OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)); }
     ~Small() override { OK(cudaEventDestroy(event)); }
-    double sample() override
+    double sample(size_t times) override
     {
-        const size_t BATCH = 64;
         const auto start = Clock::now();
-        for (size_t i = 0; i < BATCH; i++) {
+        for (size_t i = 0; i < times; i++) {
             if (op == Launch || op == LaunchAndWait)
                 one<<<1, 64, 0, streams[0].raw>>>(memory.at);
             if (op == LaunchAndWait)
@@ -328,7 +328,7 @@ struct Small : Work {
             if (op == Cross)
                 OK(cudaStreamWaitEvent(streams[1].raw, event, 0));
         }
-        const double time = since(start, BATCH);
+        const double time = since(start, times);
         OK(cudaGetLastError());
         streams[0].wait();
         streams[1].wait();
@@ -347,16 +347,18 @@ struct Copy : Work {
             host.words()[i] = up ? mixed(i) : 0;
         memory.fill([up](size_t i) { return up ? 0 : mixed(i); });
     }
-    double sample() override
+    double sample(size_t times) override
     {
         const auto start = Clock::now();
-        if (up)
-            OK(cudaMemcpy(memory.at, host.at, memory.bytes, cudaMemcpyHostToDevice));
-        else
-            OK(cudaMemcpy(host.at, memory.at, memory.bytes, cudaMemcpyDeviceToHost));
-        // A copy of pageable memory to the device may return before it is there.
-        OK(cudaStreamSynchronize(nullptr));
-        return since(start, 1);
+        for (size_t i = 0; i < times; i++) {
+            if (up)
+                OK(cudaMemcpy(memory.at, host.at, memory.bytes, cudaMemcpyHostToDevice));
+            else
+                OK(cudaMemcpy(host.at, memory.at, memory.bytes, cudaMemcpyDeviceToHost));
+            // A copy of pageable memory to the device may return before it is there.
+            OK(cudaStreamSynchronize(nullptr));
+        }
+        return since(start, times);
     }
     std::string check() override
     {
@@ -378,13 +380,13 @@ struct Within : Work {
         to.fill([](size_t) { return 0; });
         from.fill(mixed);
     }
-    double sample() override
+    double sample(size_t times) override
     {
         const auto start = Clock::now();
-        for (int i = 0; i < 4; i++)
+        for (size_t i = 0; i < times; i++)
             OK(cudaMemcpyAsync(to.at, from.at, to.bytes, cudaMemcpyDeviceToDevice, stream.raw));
         stream.wait();
-        return since(start, 4);
+        return since(start, times);
     }
     std::string check() override { return to.expect(mixed); }
 };
@@ -398,13 +400,13 @@ struct Set : Work {
     {
         memory.fill([](size_t) { return 0; });
     }
-    double sample() override
+    double sample(size_t times) override
     {
         const auto start = Clock::now();
-        for (int i = 0; i < 4; i++)
+        for (size_t i = 0; i < times; i++)
             OK(cudaMemsetAsync(memory.at + first, 0x5A, memory.bytes - less, stream.raw));
         stream.wait();
-        return since(start, 4);
+        return since(start, times);
     }
     std::string check() override
     {
@@ -423,12 +425,12 @@ struct Malloc : Work {
     size_t bytes;
 
     explicit Malloc(size_t bytes) : bytes(bytes) {}
-    double sample() override
+    double sample(size_t times) override
     {
         const auto start = Clock::now();
-        for (int i = 0; i < 8; i++)
+        for (size_t i = 0; i < times; i++)
             Bytes memory(bytes);
-        return since(start, 8);
+        return since(start, times);
     }
 };
 
@@ -447,10 +449,11 @@ struct Pipeline : Work {
             source.words()[i] = bits(float(i % 1024));
         memory.fill([](size_t) { return 0; });
     }
-    double sample() override
+    double sample(size_t times) override
     {
         const auto start = Clock::now();
-        for (size_t number = 0; number < PARTS; number++) {
+        for (size_t turn = 0; turn < times * PARTS; turn++) {
+            const size_t number = turn % PARTS;
             cudaStream_t stream = streams[stage == All ? number % 4 : 0].raw;
             const size_t at = number * part;
             if (stage == In || stage == All)
@@ -463,7 +466,7 @@ struct Pipeline : Work {
         OK(cudaGetLastError());
         for (Stream &stream : streams)
             stream.wait();
-        return since(start, 1);
+        return since(start, times);
     }
     std::string check() override
     {
@@ -498,15 +501,15 @@ struct Kernels : Work {
         memory.back()->fill(word);
     }
     float *at(size_t index) { return memory[index]->at; }
-    double sample() override
+    double sample(size_t times) override
     {
         const auto start = Clock::now();
-        for (int i = 0; i < 4; i++)
+        for (size_t i = 0; i < times; i++)
             launch(*this);
         OK(cudaGetLastError());
         stream.wait();
-        ran += 4;
-        return since(start, 4);
+        ran += unsigned(times);
+        return since(start, times);
     }
     std::string check() override { return look(*this); }
 };
@@ -705,7 +708,7 @@ std::unique_ptr<Work> open(const std::string &row)
     if (row == "h2d_pageable_256") return P(new Copy(sized(256), false, true));
     if (row == "d2h_pageable_256") return P(new Copy(sized(256), false, false));
     if (row == "d2d") return P(new Within(sized(1024)));
-    if (row == "memset") return P(new Set(sized(1024), 0, 0));
+    if (row == "memset" || row == "memset_wait") return P(new Set(sized(1024), 0, 0));
     if (row == "memset_odd") return P(new Set(sized(1024), 1, 3));
     if (row == "malloc_1k") return P(new Malloc(1 << 10));
     if (row == "malloc_64k") return P(new Malloc(64 << 10));
@@ -719,7 +722,7 @@ std::unique_ptr<Work> open(const std::string &row)
     if (row == "matmul") return open_matmul(4096 >> half);
     if (row == "reduce") return open_reduce(256 * MIB >> shift_by);
     if (row == "nbody") return open_nbody(131072 >> half);
-    if (row == "stencil") return open_stencil(512 >> third);
+    if (row == "stencil" || row == "stencil_wait") return open_stencil(512 >> third);
     if (row == "transpose") return open_transpose(16384 >> half);
     if (row == "histogram") return open_histogram(1024 * MIB >> shift_by);
     return nullptr;
@@ -744,8 +747,8 @@ int main(int count, char **arguments)
             work = open(order.substr(5));
             OK(cudaDeviceSynchronize());
             std::puts(work ? "ok" : "no such row");
-        } else if (order == "run" && work) {
-            std::printf("%.9g\n", work->sample());
+        } else if (order.compare(0, 4, "run ") == 0 && work) {
+            std::printf("%.9g\n", work->sample(std::stoul(order.substr(4))));
         } else if (order == "close" && work) {
             const std::string wrong = work->check();
             work.reset();

@@ -9,8 +9,8 @@ use std::ptr::null_mut;
 
 /// A row that is ready to run.
 pub(super) trait Work {
-    /// Does it once, or several times in a row, and answers the seconds of one time.
-    fn sample(&mut self) -> f64;
+    /// Does it several times in a row and answers the seconds of one time.
+    fn sample(&mut self, times: usize) -> f64;
 
     /// Looks whether the result is right.
     fn check(&mut self) -> Result<(), String> {
@@ -75,8 +75,8 @@ impl Cuda {
         assert_eq!(answer, "ok", "{row} in CUDA");
     }
 
-    pub(super) fn sample(&mut self) -> f64 {
-        let answer = self.order("run");
+    pub(super) fn sample(&mut self, times: usize) -> f64 {
+        let answer = self.order(&format!("run {times}"));
         answer.parse().unwrap_or_else(|_| panic!("the CUDA program says {answer}"))
     }
 
